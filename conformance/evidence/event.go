@@ -1,0 +1,266 @@
+package evidence
+
+import "touchstone/conformance/scenario"
+
+// Event is one line of events.jsonl. Body is one of the types below.
+type Event struct {
+	Seq  uint64
+	Mono int64 // nanoseconds of CLOCK_MONOTONIC
+	Body Body
+}
+
+// Body is what an event says beyond its place in time.
+type Body interface{ Kind() string }
+
+// Start is the first event: the process that the attempt is about has been
+// started. Times from the launch are measured from it.
+type Start struct {
+	ArgvSHA256 string `json:"argv_sha256"` // of the arguments, each ended by NUL
+	PID        int    `json:"pid"`
+}
+
+// Bytes says that Size bytes arrived on a channel at Offset of its file.
+// Channel is report or diagnostic, for an unsupervised process stdout, stderr
+// or candidate (drained and not kept).
+type Bytes struct {
+	Channel string `json:"channel"`
+	Offset  int64  `json:"offset"`
+	Size    int    `json:"size"`
+}
+
+// EOF says that a data channel ended. Error is empty, or the errno name that
+// the read returned in place of an end.
+type EOF struct {
+	Channel string `json:"channel"`
+	Error   string `json:"error"`
+}
+
+// Packet is one message of the terminal endpoint.
+type Packet struct {
+	Index          int      `json:"index"` // from 0
+	Size           int      `json:"size"`  // bytes received
+	File           string   `json:"file"`
+	Flags          []string `json:"flags"` // MSG_TRUNC, MSG_CTRUNC
+	CredentialsPID int      `json:"credentials_pid"`
+	// Ended says which data endpoints had ended (all their writers were gone)
+	// when the packet was taken.
+	Ended Ended `json:"ended"`
+}
+
+// Ended is a member of Packet.
+type Ended struct {
+	Report     bool `json:"report"`
+	Diagnostic bool `json:"diagnostic"`
+}
+
+// TerminalEOF says that the terminal endpoint ended, after whatever packets
+// came before. Error is empty, or the errno name of the failed receive.
+type TerminalEOF struct {
+	Error string `json:"error"`
+}
+
+// Rendezvous says that the producer stopped at a point of its fixture. The
+// counters are the fixture's own and the kernel's, not the launcher's.
+type Rendezvous struct {
+	PID             int      `json:"pid"`
+	Point           uint32   `json:"point"`
+	Parked          bool     `json:"parked"` // it ignored SIGSTOP and waits in a loop
+	CandidateBytes  uint64   `json:"candidate_bytes"`
+	SinkBytes       uint64   `json:"sink_bytes"`
+	DiagnosticBytes uint64   `json:"diagnostic_bytes"`
+	Words           []uint64 `json:"words"`
+	WChar           uint64   `json:"wchar"` // /proc/PID/io
+	// ReportRead and DiagnosticRead are the bytes that the host had read by then.
+	ReportRead     int64 `json:"report_read"`
+	DiagnosticRead int64 `json:"diagnostic_read"`
+}
+
+// Control says what became of one rule of the scenario.
+type Control struct {
+	Rule    int              `json:"rule"` // index into Scenario.Controls
+	Trigger scenario.Trigger `json:"trigger"`
+	Action  scenario.Action  `json:"action"`
+	Result  string           `json:"result"` // done, failed, not-reached
+	Detail  string           `json:"detail"` // why it failed
+}
+
+// The results of a Control.
+const (
+	Done       = "done"
+	Failed     = "failed"
+	NotReached = "not-reached" // the attempt ended before the trigger held
+)
+
+// Observe is what /proc said of a process at one moment.
+type Observe struct {
+	Who                  string         `json:"who"`
+	PID                  int            `json:"pid"` // as the attempt's namespace numbers it
+	PPID                 int            `json:"ppid"`
+	State                string         `json:"state"` // of /proc/PID/status: R, S, T, Z, …
+	UIDs                 []uint32       `json:"uids"`  // real, effective, saved, filesystem
+	GIDs                 []uint32       `json:"gids"`
+	Groups               []uint32       `json:"groups"`
+	Capabilities         Capabilities   `json:"capabilities"`
+	NoNewPrivs           bool           `json:"no_new_privs"`
+	Seccomp              int            `json:"seccomp"` // 0 none, 1 strict, 2 filter
+	SeccompFilters       int            `json:"seccomp_filters"`
+	SupervisorFilters    int            `json:"supervisor_filters"`
+	NSPIDs               []int          `json:"ns_pids"`
+	Namespaces           Namespaces     `json:"namespaces"`
+	SupervisorNamespaces Namespaces     `json:"supervisor_namespaces"`
+	HostNamespaces       Namespaces     `json:"host_namespaces"` // of the driver
+	SupervisorUIDs       []uint32       `json:"supervisor_uids"`
+	Descriptors          []Descriptor   `json:"descriptors"`
+	Threads              int            `json:"threads"`
+	Children             int            `json:"children"`
+	Cgroup               []string       `json:"cgroup"` // lines of /proc/PID/cgroup
+	SupervisorCgroup     []string       `json:"supervisor_cgroup"`
+	Exe                  string         `json:"exe"`
+	CWD                  string         `json:"cwd"`
+	Root                 string         `json:"root"`
+	Environment          []string       `json:"environment"`
+	WritableMappings     []string       `json:"writable_mappings"` // files mapped shared and writable
+	HostEndpoints        []HostEndpoint `json:"host_endpoints"`
+}
+
+// Capabilities are the five sets of a process as hexadecimal text.
+type Capabilities struct {
+	Effective   string `json:"eff"`
+	Permitted   string `json:"prm"`
+	Bounding    string `json:"bnd"`
+	Inheritable string `json:"inh"`
+	Ambient     string `json:"amb"`
+}
+
+// Namespaces are the inode numbers of a process's namespaces; 0 is unreadable.
+type Namespaces struct {
+	PID    uint64 `json:"pid"`
+	Mount  uint64 `json:"mnt"`
+	Net    uint64 `json:"net"`
+	IPC    uint64 `json:"ipc"`
+	UTS    uint64 `json:"uts"`
+	User   uint64 `json:"user"`
+	Cgroup uint64 `json:"cgroup"`
+}
+
+// Descriptor is one open descriptor of a process.
+type Descriptor struct {
+	Number int    `json:"number"`
+	Name   string `json:"name"` // the driver's word for it, "" when it gave none
+	Kind   string `json:"kind"` // pipe, stream, seqpacket, memfd, file, device, socket, other
+	Link   string `json:"link"` // of /proc/PID/fd
+	Device uint64 `json:"dev"`
+	Inode  uint64 `json:"ino"`
+	Access string `json:"access"` // r, w, rw
+}
+
+// HostEndpoint is an endpoint as the host knows it: both inodes of a socket
+// pair, twice the same of a pipe.
+type HostEndpoint struct {
+	Name     string `json:"name"`
+	Device   uint64 `json:"dev"`
+	Launcher uint64 `json:"launcher_ino"`
+	Host     uint64 `json:"host_ino"`
+}
+
+// Producers says how many processes mapping the fixture's library were alive
+// when the first byte of the report had been read.
+type Producers struct {
+	Alive int `json:"alive"`
+}
+
+// Exit is the wait status of the started process. Exactly one of Status and
+// Signal is set.
+type Exit struct {
+	Who         string `json:"who"` // supervisor; process for an unsupervised one
+	PID         int    `json:"pid"`
+	Status      *int   `json:"status"`
+	Signal      *int   `json:"signal"`
+	MaxRSSBytes int64  `json:"max_rss_bytes"`
+	UserUS      int64  `json:"user_us"`
+	SystemUS    int64  `json:"system_us"`
+}
+
+// Watchdog says that the driver gave up and killed what it had started.
+// Waiting is exit, or drain when a writer of an endpoint outlived the launcher.
+type Watchdog struct {
+	LimitMS uint64 `json:"limit_ms"`
+	Waiting string `json:"waiting"`
+}
+
+// Leftover is something that the launcher left behind.
+type Leftover struct {
+	What   string `json:"what"` // process, cgroup, mount, file, ipc
+	Detail string `json:"detail"`
+}
+
+// Fault says that the driver itself could not do its part: nothing can be
+// said of the launcher.
+type Fault struct {
+	Operation string `json:"operation"`
+	Cause     string `json:"cause"`
+}
+
+// Hashes are the digests of the other files of the attempt.
+type Hashes struct {
+	Files map[string]string `json:"files"` // name: lowercase hex SHA-256
+}
+
+// End is the last event. SHA256 is the digest of every line before it.
+type End struct {
+	SHA256 string `json:"sha256"`
+}
+
+// Unknown is an event of a kind that this version does not know.
+type Unknown struct {
+	Name string
+	Line []byte
+}
+
+// Kind is the value of the member kind.
+func (Start) Kind() string { return "start" }
+
+// Kind is the value of the member kind.
+func (Bytes) Kind() string { return "bytes" }
+
+// Kind is the value of the member kind.
+func (EOF) Kind() string { return "eof" }
+
+// Kind is the value of the member kind.
+func (Packet) Kind() string { return "packet" }
+
+// Kind is the value of the member kind.
+func (TerminalEOF) Kind() string { return "terminal_eof" }
+
+// Kind is the value of the member kind.
+func (Rendezvous) Kind() string { return "rendezvous" }
+
+// Kind is the value of the member kind.
+func (Control) Kind() string { return "control" }
+
+// Kind is the value of the member kind.
+func (Observe) Kind() string { return "observe" }
+
+// Kind is the value of the member kind.
+func (Producers) Kind() string { return "producers_at_first_report_byte" }
+
+// Kind is the value of the member kind.
+func (Exit) Kind() string { return "exit" }
+
+// Kind is the value of the member kind.
+func (Watchdog) Kind() string { return "watchdog" }
+
+// Kind is the value of the member kind.
+func (Leftover) Kind() string { return "leftover" }
+
+// Kind is the value of the member kind.
+func (Fault) Kind() string { return "fault" }
+
+// Kind is the value of the member kind.
+func (Hashes) Kind() string { return "hashes" }
+
+// Kind is the value of the member kind.
+func (End) Kind() string { return "end" }
+
+// Kind is the value of the member kind.
+func (u Unknown) Kind() string { return u.Name }

@@ -1,0 +1,189 @@
+package scenario
+
+// Kind says what sort of process an attempt starts.
+type Kind string
+
+// The kinds of an attempt.
+const (
+	Launch    Kind = "launch"    // the launcher under test
+	Reference Kind = "reference" // the launcher file's unsupervised command
+	Control   Kind = "control"   // the fixture with no supervision: a positive control
+)
+
+// Operation is the operation that the request asks for.
+type Operation string
+
+// The operations that the contract covers.
+const (
+	Full         Operation = "full"
+	Capabilities Operation = "capabilities"
+	Validation   Operation = "validation"
+)
+
+// Cell is one facade and profile of a launcher.
+type Cell struct {
+	Facade  string `json:"facade"`  // direct or entrypoint
+	Profile string `json:"profile"` // unjailed or jailed
+}
+
+// String is the cell as scripts and folders spell it: direct/unjailed.
+func (c Cell) String() string { return c.Facade + "/" + c.Profile }
+
+// Scenario is one attempt.
+type Scenario struct {
+	Version int    `json:"version"` // 1
+	Test    string `json:"test"`    // T14
+	Script  string `json:"script"`  // T14-gigabytes-to-stderr
+	Cell    Cell   `json:"cell"`
+	Number  int    `json:"number"` // of the attempt within its script and cell, from 0
+
+	Kind      Kind      `json:"kind"`
+	Operation Operation `json:"operation"` // "" is Full
+	Mode      string    `json:"mode"`      // "" is omitted; FULL, SUMMARY_ONLY, STREAMED
+	Fixture   Fixture   `json:"fixture"`
+
+	Options     []Option `json:"options"` // in the order of the command line
+	Grants      Grants   `json:"grants"`
+	PlannedSink *uint64  `json:"planned_sink"` // bytes; nil is none
+	Spool       Spool    `json:"spool"`
+
+	Endpoints        Endpoints         `json:"endpoints"`
+	ExtraDescriptors int               `json:"extra_descriptors"` // further inheritable pipes left open at the launch
+	Inputs           map[string]string `json:"inputs"`
+	Bars             int               `json:"bars"` // of the OHLCV file; 0 is DefaultBars
+
+	Paces    []Pace `json:"paces"`
+	Controls []Rule `json:"controls"`
+	HangMS   uint64 `json:"hang_ms"` // the driver gives up here; 0: see HangLimit
+}
+
+// DefaultBars is the number of bars in the OHLCV file of an attempt.
+const DefaultBars = 3
+
+// Fixture names the strategy library and what is patched into its copy.
+type Fixture struct {
+	Name        string            `json:"name"`
+	Args        map[string]string `json:"args"`
+	PayloadFile string            `json:"payload_file"` // a file name within the attempt folder, or ""
+}
+
+// Option is one limit given to the launcher by its caller, text verbatim.
+type Option struct {
+	Knob  string `json:"knob"`  // report, diagnostic, wall, stall
+	Route string `json:"route"` // cli or env
+	Value string `json:"value"`
+}
+
+// The knobs and the routes by which an Option reaches a launcher.
+const (
+	KnobReport     = "report"
+	KnobDiagnostic = "diagnostic"
+	KnobWall       = "wall"
+	KnobStall      = "stall"
+
+	RouteCLI = "cli"
+	RouteEnv = "env"
+)
+
+// Grants are what the host grants. nil is the contract's default (R07), and
+// for Memory no grant at all; a zero is a zero grant.
+type Grants struct {
+	Report     *uint64 `json:"report"`     // bytes
+	Diagnostic *uint64 `json:"diagnostic"` // bytes
+	Wall       *uint64 `json:"wall"`       // ms
+	Stall      *uint64 `json:"stall"`      // ms
+	Memory     *uint64 `json:"memory"`     // bytes
+}
+
+// Spool is the bounded storage that the host supplies.
+type Spool struct {
+	Bytes uint64 `json:"bytes"` // 0: enough for the report grant, see SpoolBytes
+}
+
+// Endpoints says of which transport the host's data endpoints are (R03).
+type Endpoints struct {
+	Report     string `json:"report"`     // "" is pipe; stream
+	Diagnostic string `json:"diagnostic"` // "" is pipe; stream
+}
+
+// The transports of a data endpoint.
+const (
+	Pipe   = "pipe"
+	Stream = "stream"
+)
+
+// The host's endpoints, as triggers, actions and paces name them.
+const (
+	ChannelReport     = "report"
+	ChannelDiagnostic = "diagnostic"
+	ChannelTerminal   = "terminal"
+)
+
+// Pace makes the reader of a data endpoint take at most Bytes in every
+// interval of EveryMS milliseconds.
+type Pace struct {
+	Channel string `json:"channel"`
+	Bytes   int    `json:"bytes"`
+	EveryMS uint64 `json:"every_ms"`
+}
+
+// Rule is a control: at the first time Trigger holds, Action is done. The
+// rules of one trigger are done in the order of the scenario.
+type Rule struct {
+	Trigger Trigger `json:"trigger"`
+	Action  Action  `json:"action"`
+}
+
+// Trigger is a moment of an attempt.
+type Trigger struct {
+	Kind    string `json:"kind"`
+	Channel string `json:"channel"` // of bytes and eof
+	N       uint64 `json:"n"`       // rendezvous: its point; bytes: read so far, at least; packet: its index, from 0; time: ms from the spawn
+}
+
+// The kinds of a Trigger.
+const (
+	AtSpawn      = "spawn"      // the launcher has just been started
+	AtRendezvous = "rendezvous" // the producer has stopped at point N
+	AtBytes      = "bytes"
+	AtEOF        = "eof"
+	AtPacket     = "packet"
+	AtTime       = "time"
+)
+
+// Action is what a control does.
+type Action struct {
+	Kind    string `json:"kind"`
+	Who     string `json:"who"`     // of kill, stop, continue, observe
+	Signal  string `json:"signal"`  // of kill: KILL, TERM, …; "" is KILL
+	Channel string `json:"channel"` // of close, pause, resume
+	Word    int    `json:"word"`    // of poke: index into the fixture's state words, 0..7
+	Value   string `json:"value"`   // of poke: a decimal, or supervisor-pid or producer-pid
+}
+
+// The kinds of an Action.
+const (
+	DoKill     = "kill"
+	DoStop     = "stop"
+	DoContinue = "continue"
+	DoCancel   = "cancel" // by the launcher's own control path
+	DoObserve  = "observe"
+	DoPoke     = "poke"
+	DoClose    = "close" // the host's end of an endpoint
+	DoPause    = "pause" // the reader of an endpoint
+	DoResume   = "resume"
+)
+
+// The roles that an Action can name.
+const (
+	Supervisor = "supervisor"
+	Producer   = "producer"
+	Finalizer  = "finalizer"
+)
+
+// The symbolic values of a poke: pids as the attempt's own namespace numbers
+// them, which is also what the fixture sees unless it is contained.
+const (
+	ValueSupervisorPID = "supervisor-pid"
+	ValueProducerPID   = "producer-pid"
+)
