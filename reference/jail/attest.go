@@ -1,0 +1,379 @@
+package jail
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	seccomp "github.com/seccomp/libseccomp-golang"
+	"golang.org/x/sys/unix"
+)
+
+// Attest compares the parked producer, from outside, with what the boundary
+// promises, and then makes it try a fork, which must arrive on the listener.
+// Nothing that the producer says counts. Errors are *RefusedError{policy}.
+//
+// Rules: R02, C-78.
+func (d *Domain) Attest() error {
+	checks := []struct {
+		name string
+		run  func() error
+	}{
+		{"identity", d.attestStatus},
+		{"namespaces", d.attestNamespaces},
+		{"descriptors", d.attestDescriptors},
+		{"init", d.attestInit},
+		{"root", d.attestRoot},
+		{"limits", d.attestLimits},
+		{"control groups", d.attestGroups},
+		{"canary", d.canary},
+		{"scratch", d.holdScratch},
+	}
+	for _, check := range checks {
+		if err := check.run(); err != nil {
+			return refuse(ReasonPolicy, fmt.Errorf("attest %s: %w", check.name, err))
+		}
+	}
+	return nil
+}
+
+// proc names a file of the producer in /proc; the unreaped child keeps its pid.
+func (d *Domain) proc(name string) string {
+	return filepath.Join("/proc", strconv.Itoa(d.Producer.PID), name)
+}
+
+// statusFields reads the "Key: words" lines of a status file.
+func statusFields(path string) (map[string]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok {
+			fields[key] = strings.Join(strings.Fields(value), " ")
+		}
+	}
+	return fields, nil
+}
+
+func (d *Domain) attestStatus() error {
+	own, err := statusFields("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	have, err := statusFields(d.proc("status"))
+	if err != nil {
+		return err
+	}
+	want, err := d.wantedStatus(own)
+	if err != nil {
+		return err
+	}
+	for key, value := range want {
+		if have[key] != value {
+			return fmt.Errorf("%s is %q, want %q", key, have[key], value)
+		}
+	}
+	return checkNamespacePID(have["NSpid"], own["NSpid"], d.Producer.PID)
+}
+
+// wantedStatus is the state of the parked producer; S's own filters count too (C-78).
+func (d *Domain) wantedStatus(own map[string]string) (map[string]string, error) {
+	filters, err := strconv.Atoi(own["Seccomp_filters"])
+	if err != nil {
+		return nil, fmt.Errorf("own filter count: %w", err)
+	}
+	id := strconv.Itoa(d.spec.UID)
+	ids := strings.Join([]string{id, id, id, id}, " ")
+	const none = "0000000000000000"
+	return map[string]string{
+		"PPid": strconv.Itoa(unix.Getpid()), "Uid": ids, "Gid": ids, "Groups": "",
+		"CapInh": none, "CapPrm": none, "CapEff": none, "CapBnd": none, "CapAmb": none,
+		"NoNewPrivs": "1", "Seccomp": "2", "Seccomp_filters": strconv.Itoa(filters + 1), "Threads": "1",
+		"SigBlk": none, "SigIgn": none, "SigCgt": none,
+	}, nil
+}
+
+// checkNamespacePID wants one namespace level below S, and not its PID 1.
+func checkNamespacePID(have, own string, pid int) error {
+	inside, outside := strings.Fields(have), strings.Fields(own)
+	if len(inside) != len(outside)+1 || len(outside) == 0 {
+		return fmt.Errorf("NSpid is %q beside own %q", have, own)
+	}
+	if inside[len(outside)-1] != strconv.Itoa(pid) || inside[len(inside)-1] == "1" {
+		return fmt.Errorf("NSpid is %q for process %d", have, pid)
+	}
+	return nil
+}
+
+func (d *Domain) attestNamespaces() error {
+	for _, name := range []string{"pid", "mnt", "net", "ipc", "uts", "cgroup"} {
+		have, err := os.Readlink(d.proc("ns/" + name))
+		if err != nil {
+			return err
+		}
+		own, err := os.Readlink("/proc/self/ns/" + name)
+		if err != nil {
+			return err
+		}
+		inits, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(d.Init.PID), "ns", name))
+		if err != nil {
+			return err
+		}
+		if have == own || have != inits {
+			return fmt.Errorf("%s namespace is %s: own %s, init's %s", name, have, own, inits)
+		}
+	}
+	return nil
+}
+
+// attestDescriptors wants exactly the given descriptors: each the same
+// object, opened the same way, at its exact number; besides only the control
+// socket, which exec closes.
+func (d *Domain) attestDescriptors() error {
+	want := append(d.spec.producerNumbers(), d.spec.control())
+	slices.Sort(want)
+	have, err := descriptorNumbers(d.proc("fd"))
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(have, want) {
+		return fmt.Errorf("numbers are %v, want %v", have, want)
+	}
+	for number, own := range d.spec.FDs {
+		if err := d.sameObject(number, own); err != nil {
+			return fmt.Errorf("number %d: %w", number, err)
+		}
+	}
+	link, err := os.Readlink(d.proc("fd/" + strconv.Itoa(d.spec.control())))
+	if err == nil && !strings.HasPrefix(link, "socket:") {
+		err = fmt.Errorf("control is %s", link)
+	}
+	return err
+}
+
+func descriptorNumbers(folder string) ([]int, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var numbers []int
+	for _, entry := range entries {
+		number, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, number)
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+func (d *Domain) sameObject(number, own int) error {
+	var have, want unix.Stat_t
+	if err := unix.Stat(d.proc("fd/"+strconv.Itoa(number)), &have); err != nil {
+		return err
+	}
+	if err := unix.Fstat(own, &want); err != nil {
+		return err
+	}
+	if have.Dev != want.Dev || have.Ino != want.Ino || have.Rdev != want.Rdev {
+		return fmt.Errorf("object %d:%d, want %d:%d", have.Dev, have.Ino, want.Dev, want.Ino)
+	}
+	haveFlags, err := openFlags(d.proc("fdinfo/" + strconv.Itoa(number)))
+	if err != nil {
+		return err
+	}
+	wantFlags, err := openFlags("/proc/self/fdinfo/" + strconv.Itoa(own))
+	if err != nil {
+		return err
+	}
+	if haveFlags != wantFlags&^unix.O_CLOEXEC {
+		return fmt.Errorf("open flags %#o, want %#o without close-on-exec", haveFlags, wantFlags)
+	}
+	return nil
+}
+
+// openFlags reads the flags of a descriptor, close-on-exec included.
+func openFlags(path string) (uint64, error) {
+	fields, err := statusFields(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(fields["flags"], 8, 64)
+}
+
+// attestInit wants the init without capabilities, holding the lifeline only.
+func (d *Domain) attestInit() error {
+	folder := filepath.Join("/proc", strconv.Itoa(d.Init.PID))
+	have, err := statusFields(filepath.Join(folder, "status"))
+	if err != nil {
+		return err
+	}
+	for _, key := range []string{"CapPrm", "CapEff", "CapBnd", "CapAmb"} {
+		if strings.Trim(have[key], "0") != "" || have[key] == "" {
+			return fmt.Errorf("%s is %q", key, have[key])
+		}
+	}
+	numbers, err := descriptorNumbers(filepath.Join(folder, "fd"))
+	if err == nil && len(numbers) != 1 {
+		err = fmt.Errorf("descriptors are %v, want the lifeline only", numbers)
+	}
+	return err
+}
+
+func (d *Domain) attestRoot() error {
+	var have, own unix.Stat_t
+	if err := unix.Stat(d.proc("root"), &have); err != nil {
+		return err
+	}
+	if err := unix.Stat("/", &own); err != nil {
+		return err
+	}
+	if have.Dev == own.Dev && have.Ino == own.Ino {
+		return fmt.Errorf("root is S's own")
+	}
+	cwd, err := os.Readlink(d.proc("cwd"))
+	if err != nil {
+		return err
+	}
+	if cwd != "/" {
+		return fmt.Errorf("working folder is %s", cwd)
+	}
+	text, err := os.ReadFile(d.proc("mountinfo"))
+	if err != nil {
+		return err
+	}
+	given := slices.Concat(d.spec.System, d.spec.Files, []string{d.spec.Exe})
+	return checkMounts(string(text), given)
+}
+
+// checkMounts wants every mount to be the sealed root, /tmp, a device or
+// inside a given path, with the restrictions that belong to each.
+func checkMounts(mountinfo string, given []string) error {
+	seen := map[string]bool{}
+	for line := range strings.Lines(mountinfo) {
+		m, ok := parseMount(line)
+		if !ok {
+			return fmt.Errorf("mount line %q", line)
+		}
+		seen[m.point] = true
+		device := slices.Contains(devices, m.point)
+		inside := slices.ContainsFunc(given, func(path string) bool {
+			return m.point == path || strings.HasPrefix(m.point, path+"/")
+		})
+		if m.point != "/" && m.point != "/tmp" && !device && !inside {
+			return fmt.Errorf("mount at %s: not given", m.point)
+		}
+		required := map[string]bool{"nosuid": true, "ro": m.point != "/tmp", "nodev": !device, "noexec": device}
+		for option, needed := range required {
+			if needed && !slices.Contains(m.options, option) {
+				return fmt.Errorf("mount at %s: without %s", m.point, option)
+			}
+		}
+	}
+	if !seen["/"] || !seen["/tmp"] {
+		return fmt.Errorf("mounts: no root or no /tmp")
+	}
+	return nil
+}
+
+var devices = []string{"/dev/null", "/dev/zero", "/dev/urandom"}
+
+// attestLimits reads the file: asking with prlimit needs a right that S may lack.
+func (d *Domain) attestLimits() error {
+	text, err := os.ReadFile(d.proc("limits"))
+	if err != nil {
+		return err
+	}
+	for _, want := range []string{"Max core file size 1 1 bytes", "Max locked memory 0 0 bytes", "Max msgqueue size 0 0 bytes"} {
+		if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want) {
+			return fmt.Errorf("not %q", want)
+		}
+	}
+	return nil
+}
+
+// attestGroups wants the producer in its leaf of every hierarchy that has one.
+func (d *Domain) attestGroups() error {
+	text, err := os.ReadFile(d.proc("cgroup"))
+	if err != nil {
+		if os.IsNotExist(err) && len(d.leaf.groups) == 0 {
+			return nil
+		}
+		return err
+	}
+	for _, g := range d.leaf.groups {
+		want := ":" + strings.Join(g.controllers, ",") + ":" + filepath.Join(g.path, filepath.Base(g.folder)) + "\n"
+		if !strings.Contains(string(text), want) {
+			return fmt.Errorf("%q not in %q", want, text)
+		}
+	}
+	return d.leaf.closeProcs()
+}
+
+// canary makes the producer fork and wants to see exactly that call, and to
+// see it refused.
+func (d *Domain) canary() error {
+	if err := order(d.control, orderCanary); err != nil {
+		return err
+	}
+	if err := waitFor(d.Listener, unix.POLLIN, d.spec.Deadline); err != nil {
+		return fmt.Errorf("no notification: %w", err)
+	}
+	request, err := d.receive()
+	if err != nil {
+		return err
+	}
+	if request == nil {
+		return fmt.Errorf("notification withdrawn")
+	}
+	d.pending = request.ID
+	if err := d.checkCanary(request); err != nil {
+		return err
+	}
+	if err := d.Refuse(); err != nil {
+		return err
+	}
+	m, err := hear(d.control, d.spec.Deadline)
+	if err != nil {
+		return err
+	}
+	if m.kind != sayCanary || unix.Errno(m.value) != unix.EPERM {
+		return fmt.Errorf("answered %q %d, want EPERM", m.kind, m.value)
+	}
+	return nil
+}
+
+func (d *Domain) checkCanary(request *seccomp.ScmpNotifReq) error {
+	op, known := decode(request.Data.Arch, request.Data.Syscall)
+	arguments := request.Data.Args
+	if !known || op != "fork" || int(request.Pid) != d.Producer.PID ||
+		len(arguments) < 2 || arguments[0] != canaryFirst || arguments[1] != canarySecond {
+		return fmt.Errorf("saw %s of %d with %x", op, request.Pid, arguments)
+	}
+	return nil
+}
+
+// holdScratch takes hold of the producer's /tmp, so that it can be measured
+// after every process of the domain is gone.
+func (d *Domain) holdScratch() error {
+	fd, err := unix.Open(d.proc("root/tmp"), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	d.scratch = fd
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(fd, &fs); err != nil {
+		return err
+	}
+	d.scratchFiles = int64(fs.Files - fs.Ffree)
+	if size := int64(fs.Blocks) * fs.Bsize; size < d.spec.ScratchBytes || size >= d.spec.ScratchBytes+fs.Bsize {
+		return fmt.Errorf("size is %d, want %d", size, d.spec.ScratchBytes)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+/* main: clone the init, join its namespaces, clone the producer. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+#define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
+
+/*
+ * Clones a child whose real parent is S. The exit signal must be 0 with
+ * CLONE_PARENT; the kernel then takes ours, SIGCHLD.
+ */
+static pid_t
+clone_for_supervisor(uint64_t namespaces, int *pidfd)
+{
+	struct clone_args args = {
+		.flags = CLONE_PARENT | CLONE_PIDFD | namespaces,
+		.pidfd = (uint64_t)(uintptr_t)pidfd,
+	};
+
+	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+/* Descriptors are moved above every number that the producer may be given. */
+static void
+allow_high_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		fail("read descriptor limit", "");
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+		fail("raise descriptor limit", "");
+}
+
+static int
+clone_init(const struct spec *spec)
+{
+	int built[2], pidfd = -1;
+	char byte;
+	ssize_t got;
+
+	if (pipe2(built, O_CLOEXEC) != 0)
+		fail("pipe", "");
+	pid_t pid = clone_for_supervisor(NAMESPACES, &pidfd);
+	if (pid < 0)
+		fail("clone init", "");
+	if (pid == 0) {
+		close(built[0]);
+		init_main(spec, built[1]);
+	}
+	close(built[1]);
+	close(FD_LIFELINE);
+	say(SAY_INIT, pid, pidfd);
+	do
+		got = read(built[0], &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(1);	/* init has told S why */
+	close(built[0]);
+	return pidfd;
+}
+
+int
+main(void)
+{
+	static struct spec spec;
+	int pidfd = -1;
+
+	reset_signals();
+	spec_read(&spec);
+	allow_high_descriptors();
+	int init = clone_init(&spec);
+	if (setns(init, NAMESPACES) != 0)
+		fail("join namespaces of init", "");
+	close(init);
+	pid_t pid = clone_for_supervisor(0, &pidfd);
+	if (pid < 0)
+		fail("clone producer", "");
+	if (pid == 0)
+		producer_main(&spec);
+	say(SAY_PRODUCER, pid, pidfd);
+	return 0;
+}

@@ -1,0 +1,124 @@
+package jail
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Spec says what a contained producer gets; everything not named is absent.
+type Spec struct {
+	Helper       string      // absolute path of the static C launcher
+	UID          int         // uid and gid of the producer: never 0, one per attempt (C-79)
+	System       []string    // read-only paths of the private root; a missing one is left out, a symlink is recreated
+	Files        []string    // regular files bound read-only at the same absolute path
+	Exe          string      // producer binary, bound read-only at the same absolute path
+	Argv, Env    []string    // exactly what exec gets; Argv[0] included
+	FDs          map[int]int // producer's number -> S's descriptor; exactly these exist in the producer
+	ScratchBytes int64       // size of the tmpfs at /tmp, > 0
+	ScratchFiles int64       // inodes that can be created in /tmp, > 0
+	MemoryBytes  int64       // memory limit of the domain; 0 = none asked
+	Deadline     time.Time   // setup, attestation and release give up here (absolute, required)
+}
+
+// check refuses what cannot be a domain, before anything is started.
+func (s *Spec) check() error {
+	switch {
+	case runtime.GOARCH != "amd64":
+		return refuse(ReasonPlatform, fmt.Errorf("architecture %s: no filter for it", runtime.GOARCH))
+	case unix.Geteuid() != 0:
+		return refuse(ReasonPolicy, fmt.Errorf("effective uid %d: root is needed", unix.Geteuid()))
+	case s.UID <= 0 || s.UID == unix.Getuid():
+		return refuse(ReasonPolicy, fmt.Errorf("uid %d: not an identity of its own", s.UID))
+	case s.ScratchBytes <= 0 || s.ScratchFiles <= 0 || s.MemoryBytes < 0:
+		return refuse(ReasonPolicy, errors.New("scratch and memory limits: not positive"))
+	case s.Deadline.IsZero():
+		return refuse(ReasonPolicy, errors.New("deadline: none given"))
+	case len(s.Argv) == 0:
+		return refuse(ReasonPolicy, errors.New("argv: empty"))
+	}
+	for number := range s.FDs {
+		if number < 0 || number > maxProducerFD {
+			return refuse(ReasonDescriptor, fmt.Errorf("descriptor %d: outside 0..%d", number, maxProducerFD))
+		}
+	}
+	return s.checkStrings()
+}
+
+// maxProducerFD is the largest descriptor number a producer can be given (inclusive).
+const maxProducerFD = 4095
+
+func (s *Spec) checkStrings() error {
+	for _, path := range slices.Concat([]string{s.Helper, s.Exe}, s.System, s.Files) {
+		if !filepath.IsAbs(path) || filepath.Clean(path) != path || path == "/" {
+			return refuse(ReasonPolicy, fmt.Errorf("path %q: not clean and absolute", path))
+		}
+	}
+	for _, text := range slices.Concat([]string{s.Helper, s.Exe}, s.System, s.Files, s.Argv, s.Env) {
+		if strings.ContainsRune(text, 0) {
+			return refuse(ReasonPolicy, fmt.Errorf("string %q: holds a NUL", text))
+		}
+	}
+	return nil
+}
+
+// control is the number at which the parked producer holds its control
+// socket: the lowest from 3 up that the producer is not given. It is gone
+// after exec.
+func (s *Spec) control() int {
+	number := 3
+	for {
+		if _, taken := s.FDs[number]; !taken {
+			return number
+		}
+		number++
+	}
+}
+
+// producerNumbers lists the producer's descriptor numbers in order.
+func (s *Spec) producerNumbers() []int {
+	numbers := make([]int, 0, len(s.FDs))
+	for number := range s.FDs {
+		numbers = append(numbers, number)
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// encode writes the launcher's instructions: NUL-terminated key=value words.
+// first is the launcher's number of the first passed cgroup descriptor, which
+// are followed by the producer's in ascending order of their final number.
+func (s *Spec) encode(first, cgroups int) []byte {
+	var b strings.Builder
+	word := func(key string, value any) { fmt.Fprintf(&b, "%s=%v\x00", key, value) }
+	word("uid", s.UID)
+	word("scratch_bytes", s.ScratchBytes)
+	word("scratch_files", s.ScratchFiles)
+	word("control", s.control())
+	for i := range cgroups {
+		word("cgroup", first+i)
+	}
+	for i, number := range s.producerNumbers() {
+		word("fd", fmt.Sprintf("%d:%d", number, first+cgroups+i))
+	}
+	for _, path := range s.System {
+		word("system", path)
+	}
+	word("exe", s.Exe)
+	for _, path := range s.Files {
+		word("file", path)
+	}
+	for _, arg := range s.Argv {
+		word("arg", arg)
+	}
+	for _, variable := range s.Env {
+		word("env", variable)
+	}
+	return []byte(b.String())
+}

@@ -1,0 +1,214 @@
+package jail
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Start builds the domain and returns with the producer parked before exec.
+//
+// Errors are *RefusedError; nothing is left behind then. Start gives up at
+// s.Deadline and does not hang. S must not reap unknown children meanwhile.
+//
+// Rules: R02, R03, C-15.
+func Start(s Spec) (*Domain, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	d := &Domain{
+		Producer: Process{FD: -1}, Init: Process{FD: -1}, Listener: -1, Lifeline: -1,
+		spec: s, control: -1, scratch: -1,
+	}
+	err := d.start()
+	if err == nil {
+		return d, nil
+	}
+	refused := &RefusedError{Reason: reasonOf(err), Err: err}
+	var known *RefusedError
+	if errors.As(err, &known) {
+		refused.Reason = known.Reason
+	}
+	refused.Err = errors.Join(refused.Err, d.Close())
+	return nil, refused
+}
+
+// start does the work; what it has opened by a failure is Close's to undo.
+func (d *Domain) start() (err error) {
+	if d.leaf, err = newLeaf(leafName(), d.spec.MemoryBytes); err != nil {
+		return err
+	}
+	launcher := launch{deadline: d.spec.Deadline, pidfd: -1}
+	defer func() { err = errors.Join(err, launcher.closeFiles()) }()
+	if err := launcher.open(d); err != nil {
+		return err
+	}
+	if err := launcher.exec(d.spec.Helper); err != nil {
+		return err
+	}
+	heard := errors.Join(launcher.closeFiles(), d.hearUntilReady())
+	if heard != nil {
+		// Without readers both processes end by themselves, and with them the launcher.
+		_ = unix.Shutdown(d.control, unix.SHUT_WR) // best effort: the socket is closed soon
+		heard = errors.Join(heard, closeOnce(&d.Lifeline))
+	}
+	reaped := launcher.reap()
+	if heard != nil {
+		return errors.Join(heard, reaped, d.hearRest())
+	}
+	return reaped
+}
+
+// leafName is the name of a new control group.
+func leafName() string {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return "touchstone-" + hex.EncodeToString(random[:])
+}
+
+// launch is one run of the launcher; it owns the files and the pidfd.
+type launch struct {
+	deadline time.Time
+	files    []*int    // opened for the launcher only
+	passed   []uintptr // the launcher's descriptors from 0
+	pidfd    int
+}
+
+// own registers a descriptor that closeFiles closes.
+func (l *launch) own(fd int) *int {
+	owned := fd
+	l.files = append(l.files, &owned)
+	return &owned
+}
+
+// open prepares the launcher's descriptors in the order of launcher.h.
+func (l *launch) open(d *Domain) error {
+	program, err := filterProgram()
+	if err != nil {
+		return refuse(ReasonPlatform, err)
+	}
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open null device: %w", err)
+	}
+	l.own(null)
+	instructions, err := memory("instructions", d.spec.encode(firstPassed, len(d.leaf.groups)))
+	if err != nil {
+		return err
+	}
+	l.own(instructions)
+	filter, err := memory("filter", program)
+	if err != nil {
+		return err
+	}
+	l.own(filter)
+	var control, lifeline int
+	if d.control, control, err = packetPair(); err != nil {
+		return err
+	}
+	l.own(control)
+	if d.Lifeline, lifeline, err = packetPair(); err != nil {
+		return err
+	}
+	l.own(lifeline)
+	for _, fd := range []int{null, null, null, instructions, control, lifeline, filter} {
+		l.passed = append(l.passed, uintptr(fd))
+	}
+	for _, fd := range d.leaf.procs() {
+		l.passed = append(l.passed, uintptr(fd))
+	}
+	for _, number := range d.spec.producerNumbers() {
+		l.passed = append(l.passed, uintptr(d.spec.FDs[number]))
+	}
+	return nil
+}
+
+// firstPassed is the launcher's number of the first control group file.
+const firstPassed = 7
+
+func (l *launch) exec(path string) error {
+	attributes := &syscall.ProcAttr{Files: l.passed, Sys: &syscall.SysProcAttr{PidFD: &l.pidfd}}
+	_, err := syscall.ForkExec(path, []string{"launcher"}, attributes)
+	if err != nil {
+		return fmt.Errorf("start launcher %s: %w", path, err)
+	}
+	if l.pidfd < 0 {
+		return refuse(ReasonPlatform, errors.New("process descriptors: not supported"))
+	}
+	return nil
+}
+
+func (l *launch) closeFiles() error {
+	var errs []error
+	for _, fd := range l.files {
+		errs = append(errs, closeOnce(fd))
+	}
+	return errors.Join(errs...)
+}
+
+// reap waits for the launcher, which ends by itself, and kills it at the deadline.
+func (l *launch) reap() error {
+	late := waitFor(l.pidfd, unix.POLLIN, l.deadline)
+	if late != nil {
+		late = errors.Join(fmt.Errorf("launcher: %w", late), kill(l.pidfd))
+	}
+	status, _, err := wait(l.pidfd, 0)
+	err = errors.Join(late, err, closeOnce(&l.pidfd))
+	if err == nil && status.ExitStatus != 0 {
+		err = fmt.Errorf("launcher: exit status %d, signal %d", status.ExitStatus, status.Signal)
+	}
+	return err
+}
+
+// hearUntilReady takes messages until the producer is parked.
+func (d *Domain) hearUntilReady() error {
+	for {
+		m, err := hear(d.control, d.spec.Deadline)
+		if err != nil {
+			return err
+		}
+		if ready, err := d.take(m); ready || err != nil {
+			return err
+		}
+	}
+}
+
+// hearRest takes what is still queued after a failure, so that no process is forgotten.
+func (d *Domain) hearRest() error {
+	var errs []error
+	for {
+		m, err := hearNow(d.control)
+		if err != nil {
+			return errors.Join(errs...) // the end, or nothing queued
+		}
+		if _, err := d.take(m); err != nil {
+			errs = append(errs, err)
+		}
+	}
+}
+
+// take keeps what a message brings; ready says that the producer is parked.
+func (d *Domain) take(m message) (ready bool, err error) {
+	place := map[byte]*int{sayInit: &d.Init.FD, sayProducer: &d.Producer.FD, sayListener: &d.Listener}[m.kind]
+	switch {
+	case m.kind == sayError:
+		return false, errors.Join(m.failure(), closeOnce(&m.fd))
+	case m.kind == sayReady && d.Init.FD >= 0 && d.Producer.FD >= 0 && d.Listener >= 0:
+		return true, closeOnce(&m.fd)
+	case place == nil || *place >= 0 || m.fd < 0:
+		return false, errors.Join(fmt.Errorf("unexpected message %q from launcher", m.kind), closeOnce(&m.fd))
+	}
+	*place = m.fd
+	if m.kind == sayInit {
+		d.Init.PID = m.value
+	}
+	if m.kind == sayProducer {
+		d.Producer.PID = m.value
+	}
+	return false, nil
+}
