@@ -1,0 +1,232 @@
+package launcherfile
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// knobs and requests are the keys of Options and Variables.
+var (
+	knobs    = []string{"report", "diagnostic", "wall", "stall"}
+	requests = []string{"mode", "inputs", "capabilities", "validation"}
+	word     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	gapID    = regexp.MustCompile(`^T([1-9]|[12][0-9]|3[0-6])\.[0-9]{2,3}$`)
+)
+
+func (f File) check() *Error {
+	checks := []func() *Error{f.checkHead, f.checkFacades, f.checkProfiles, f.checkLaunch, f.checkRoles, f.checkReference, f.checkGaps}
+	for _, check := range checks {
+		if problem := check(); problem != nil {
+			return problem
+		}
+	}
+	return nil
+}
+
+func problem(key, problem, fix string) *Error { return &Error{Key: key, Problem: problem, Fix: fix} }
+
+func (f File) checkHead() *Error {
+	switch {
+	case f.Version != 1:
+		return problem("version", fmt.Sprintf("got %d", f.Version), "write version = 1")
+	case !word.MatchString(f.Name):
+		return problem("name", fmt.Sprintf("%q is not a name", f.Name), "use lower-case letters, digits and dashes, a letter first")
+	case len(f.Facade) == 0:
+		return problem("facade", "missing", "describe [facade.direct] or [facade.entrypoint]")
+	case len(f.Profile) == 0:
+		return problem("profile", "missing", "describe [profile.unjailed] or [profile.jailed]")
+	}
+	return nil
+}
+
+func (f File) checkFacades() *Error {
+	for _, name := range sorted(f.Facade) {
+		facade, key := f.Facade[name], "facade."+name
+		switch {
+		case name != "direct" && name != "entrypoint":
+			return problem(key, "unknown facade", "use direct or entrypoint")
+		case facade.Invocation != "run_json" && facade.Invocation != "entrypoint":
+			return problem(key+".invocation", fmt.Sprintf("got %q", facade.Invocation), "use run_json or entrypoint")
+		}
+		if p := checkCommand(key+".command", facade.Command, launchPlaceholders); p != nil {
+			return p
+		}
+		if p := checkOptions(key+".options", facade.Options, slices.Concat(knobs, requests), optionPlaceholders); p != nil {
+			return p
+		}
+		if p := checkVariables(key+".variables", facade.Variables); p != nil {
+			return p
+		}
+		if p := checkEnvironment(key+".environment", facade.Environment, launchPlaceholders); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func (f File) checkProfiles() *Error {
+	for _, name := range sorted(f.Profile) {
+		profile, key := f.Profile[name], "profile."+name
+		if name != "unjailed" && name != "jailed" {
+			return problem(key, "unknown profile", "use unjailed or jailed")
+		}
+		if p := checkTexts(key+".arguments", profile.Arguments, launchPlaceholders); p != nil {
+			return p
+		}
+		if p := checkEnvironment(key+".environment", profile.Environment, launchPlaceholders); p != nil {
+			return p
+		}
+		for i, d := range profile.Descriptor {
+			if d.Number < 3 || d.Number > 63 || d.Kind != "memfd" || d.Bytes <= 0 ||
+				slices.ContainsFunc(profile.Descriptor[:i], func(o Descriptor) bool { return o.Number == d.Number }) {
+				return problem(fmt.Sprintf("%s.descriptor[%d]", key, i), "not a usable descriptor",
+					`give a number of its own in 3..63, kind = "memfd" and positive bytes`)
+			}
+		}
+	}
+	return nil
+}
+
+func (f File) checkLaunch() *Error {
+	if v := f.Launch.DescriptorVariable; v != "" && !variable.MatchString(v) {
+		return problem("launch.descriptor_variable", fmt.Sprintf("%q is not a variable", v), "use letters, digits and underscores")
+	}
+	if (f.Launch.DescriptorVariable == "") != (f.Launch.Document == "") {
+		return problem("launch.document", "document and descriptor_variable need each other", "give both or neither")
+	}
+	if p := checkTexts("launch.document", []string{f.Launch.Document}, launchPlaceholders); p != nil {
+		return p
+	}
+	if p := checkTexts("pairing.template", []string{f.Pairing.Template}, pairingPlaceholders); p != nil {
+		return p
+	}
+	return checkEnvironment("launch.environment", f.Launch.Environment, launchPlaceholders)
+}
+
+func (f File) checkRoles() *Error {
+	if f.Cancel.Signal != "" && unix.SignalNum("SIG"+f.Cancel.Signal) == 0 {
+		return problem("cancel.signal", fmt.Sprintf("unknown signal %q", f.Cancel.Signal), "name it without SIG, as in TERM")
+	}
+	if !word.MatchString(f.Producer.ABI) {
+		return problem("producer.abi", fmt.Sprintf("%q names no seam", f.Producer.ABI), "name the NAME of a fixtures/native/abi_NAME.c")
+	}
+	for key, text := range map[string]string{"producer.candidate": f.Producer.Candidate, "producer.sink": f.Producer.Sink} {
+		if text != "" && !descriptorRoute(text) {
+			return problem(key, fmt.Sprintf("got %q", text), "use env:NAME or fd:N, or leave it empty")
+		}
+	}
+	return checkTexts("finalizer.executable", []string{f.Finalizer.Executable}, []string{"bin", "here"})
+}
+
+func descriptorRoute(text string) bool {
+	if name, ok := strings.CutPrefix(text, "env:"); ok {
+		return variable.MatchString(name)
+	}
+	number, ok := strings.CutPrefix(text, "fd:")
+	n, err := strconv.Atoi(number)
+	return ok && err == nil && n >= 0
+}
+
+func (f File) checkReference() *Error {
+	for _, name := range sorted(f.Shape) {
+		if !slices.Contains([]string{"full", "capabilities", "validation", "failure"}, name) {
+			return problem("shape."+name, "unknown operation", "use full, capabilities, validation or failure")
+		}
+	}
+	if len(f.Reference.Command) == 0 {
+		return nil
+	}
+	allowed := append([]string{"value"}, filePlaceholders...)
+	if p := checkCommand("reference.command", f.Reference.Command, filePlaceholders); p != nil {
+		return p
+	}
+	if p := checkOptions("reference.options", f.Reference.Options, requests, allowed); p != nil {
+		return p
+	}
+	return checkEnvironment("reference.environment", f.Reference.Environment, filePlaceholders)
+}
+
+func (f File) checkGaps() *Error {
+	seen := map[string]bool{}
+	for i, g := range f.Gap {
+		key := fmt.Sprintf("gap[%d]", i)
+		_, err := time.Parse(time.DateOnly, g.Expiry)
+		switch {
+		case !gapID.MatchString(g.ID):
+			return problem(key+".id", fmt.Sprintf("%q is no assertion", g.ID), "name one, as in T14.03")
+		case seen[g.ID]:
+			return problem(key+".id", g.ID+" is declared twice", "keep one")
+		case g.Reason == "" || g.Owner == "":
+			return problem(key, "reason or owner is missing", "say why, and who closes it")
+		case err != nil:
+			return problem(key+".expiry", fmt.Sprintf("got %q", g.Expiry), "write a day as YYYY-MM-DD")
+		}
+		seen[g.ID] = true
+	}
+	return nil
+}
+
+func checkCommand(key string, command, allowed []string) *Error {
+	if len(command) == 0 || command[0] == "" {
+		return problem(key, "missing", "give the program and its arguments as a list of strings")
+	}
+	return checkTexts(key, command, allowed)
+}
+
+func checkTexts(key string, texts, allowed []string) *Error {
+	for _, text := range texts {
+		if name, unknown := unknownPlaceholder(text, allowed); unknown {
+			return problem(key, fmt.Sprintf("placeholder {%s} is unknown here", name), "use one of {"+strings.Join(allowed, "} {")+"}")
+		}
+		if strings.ContainsRune(text, 0) {
+			return problem(key, "holds a NUL", "remove it")
+		}
+	}
+	return nil
+}
+
+func checkOptions(key string, options map[string][]string, names, allowed []string) *Error {
+	for _, name := range sorted(options) {
+		if !slices.Contains(names, name) {
+			return problem(key+"."+name, "unknown key", "use one of "+strings.Join(names, " "))
+		}
+		if p := checkTexts(key+"."+name, options[name], allowed); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func checkVariables(key string, variables map[string]string) *Error {
+	for _, name := range sorted(variables) {
+		if !slices.Contains(slices.Concat(knobs, requests), name) {
+			return problem(key+"."+name, "unknown key", "use one of "+strings.Join(slices.Concat(knobs, requests), " "))
+		}
+		if !variable.MatchString(variables[name]) {
+			return problem(key+"."+name, fmt.Sprintf("%q is not a variable", variables[name]), "use letters, digits and underscores")
+		}
+	}
+	return nil
+}
+
+func checkEnvironment(key string, environment map[string]string, allowed []string) *Error {
+	for _, name := range sorted(environment) {
+		if !variable.MatchString(name) {
+			return problem(key+"."+name, "not a variable", "use letters, digits and underscores")
+		}
+		if p := checkTexts(key+"."+name, []string{environment[name]}, allowed); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,215 @@
+package launcherfile
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"touchstone/conformance/scenario"
+)
+
+func reference(t *testing.T) File {
+	t.Helper()
+	f, err := Read("../launchers/reference.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func values() Values {
+	return Values{Bin: "/b", Library: "/a/fixture.so", OHLCV: "/a/ohlcv.csv", Spool: "/a/spool", Pairing: "/a/pairing.json",
+		Attempt: "/a", AttemptID: strings.Repeat("0f", 16), TerminalFD: 9, LaunchFD: 7}
+}
+
+func plain(options ...scenario.Option) scenario.Scenario {
+	return scenario.Scenario{Version: 1, Kind: scenario.Launch, Cell: scenario.Cell{Facade: "direct", Profile: "jailed"},
+		Fixture: scenario.Fixture{Name: "plain"}, Options: options}
+}
+
+func TestReferenceLauncherFileRendersALaunch(t *testing.T) {
+	s := plain(
+		scenario.Option{Knob: "report", Route: "cli", Value: " 5 {bin}"},
+		scenario.Option{Knob: "report", Route: "env", Value: ""},
+	)
+	s.Mode, s.Operation = "FULL", scenario.Capabilities
+	got, err := reference(t).Supervised(s, values())
+	if err != nil {
+		t.Fatal(err)
+	}
+	argv := []string{"/b/refsup", "run_json", "--report-channel", "supervised/v1", "--terminal-status-fd", "9", "--so",
+		"/a/fixture.so", "--ohlcv", "/a/ohlcv.csv", "--profile", "jailed", "--capabilities-json", "--report-mode", "FULL",
+		"--report-max-bytes", " 5 {bin}"}
+	if diff := cmp.Diff(argv, got.Argv); diff != "" {
+		t.Errorf("argv (-want +got):\n%s", diff)
+	}
+	environment := []string{"LANG=C", "PATH=" + searchPath, "PINEFORGE_REPORT_MAX_BYTES=", "TOUCHSTONE_LAUNCH_FD=7"}
+	if diff := cmp.Diff(environment, got.Environment); diff != "" {
+		t.Errorf("environment (-want +got):\n%s", diff)
+	}
+	document := `{"version":1,"attempt_id":"0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f","grants":{"report_bytes":67108864,` +
+		`"diagnostic_bytes":1048576,"wall_ms":600000,"stall_ms":5000,"memory_bytes":null},"planned_sink_bytes":null,` +
+		`"spool":{"path":"/a/spool","bytes":83886080},"pairing":"/a/pairing.json"}`
+	if diff := cmp.Diff(document, got.Document); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+	if want := []Descriptor{{Number: 5, Kind: "memfd", Bytes: 16777216}}; !slices.Equal(got.Descriptors, want) {
+		t.Errorf("descriptors: got %v, want %v", got.Descriptors, want)
+	}
+}
+
+func TestDocumentEscapesWhatItIsGiven(t *testing.T) {
+	v := values()
+	v.Spool = `/a "b"\c`
+	got, err := reference(t).Supervised(plain(), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `"path":"/a \"b\"\\c"`; !strings.Contains(got.Document, want) {
+		t.Errorf("document %s lacks %s", got.Document, want)
+	}
+}
+
+func TestUnsupervisedRunAsksTheSame(t *testing.T) {
+	s := plain()
+	s.Kind, s.Inputs = scenario.Reference, map[string]string{"b": "2", "a": "{bin}"}
+	got, err := reference(t).Unsupervised(s, values())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"/b/refsup", "run_json", "--so", "/a/fixture.so", "--ohlcv", "/a/ohlcv.csv", "--inputs", `{"a":"{bin}","b":"2"}`}
+	if diff := cmp.Diff(want, got.Argv); diff != "" {
+		t.Errorf("argv (-want +got):\n%s", diff)
+	}
+	if !slices.Contains(got.Environment, "TOUCHSTONE_PRODUCER=/b/producer") {
+		t.Errorf("environment %q lacks the producer", got.Environment)
+	}
+}
+
+const minimal = `version = 1
+name = "small"
+[facade.direct]
+invocation = "run_json"
+command = ["{here}/run", "{terminal_fd}"]
+[profile.unjailed]
+[producer]
+abi = "reference"
+`
+
+func TestMissingNamesWhatCannotBeAsked(t *testing.T) {
+	small, err := Parse("small.toml", "/here", []byte(minimal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := uint64(4096)
+	cases := map[string]struct {
+		change func(*scenario.Scenario)
+		want   string
+	}{
+		"nothing":   {func(*scenario.Scenario) {}, ""},
+		"facade":    {func(s *scenario.Scenario) { s.Cell.Facade = "entrypoint" }, "no facade entrypoint"},
+		"profile":   {func(s *scenario.Scenario) { s.Cell.Profile = "jailed" }, "no profile jailed"},
+		"option":    {func(s *scenario.Scenario) { s.Options = []scenario.Option{{Knob: "wall", Route: "env", Value: "1"}} }, "no option for wall by env"},
+		"grant":     {func(s *scenario.Scenario) { s.Grants.Report = &n }, "no way to set {grant_report}"},
+		"memory":    {func(s *scenario.Scenario) { s.Grants.Memory = &n }, "no way to set {memory_or_null}"},
+		"plan":      {func(s *scenario.Scenario) { s.PlannedSink = &n }, "no way to set {planned_sink_or_null}"},
+		"spool":     {func(s *scenario.Scenario) { s.Spool.Bytes = n }, "no way to set {spool}"},
+		"operation": {func(s *scenario.Scenario) { s.Operation = scenario.Validation }, "no way to request validation"},
+		"cancel": {func(s *scenario.Scenario) {
+			s.Controls = []scenario.Rule{{Trigger: scenario.Trigger{Kind: scenario.AtSpawn}, Action: scenario.Action{Kind: scenario.DoCancel}}}
+		}, "no cancel path"},
+		"reference": {func(s *scenario.Scenario) { s.Kind = scenario.Reference }, "no reference command"},
+	}
+	for name, c := range cases {
+		s := plain()
+		s.Cell.Profile = "unjailed"
+		c.change(&s)
+		if got := strings.Join(small.Missing(s), ", "); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+		_, err := small.Supervised(s, values())
+		if s.Kind == scenario.Launch && (err == nil) != (c.want == "") {
+			t.Errorf("%s: rendered with error %v, but missing is %q", name, err, c.want)
+		}
+	}
+}
+
+func TestRefusalsAreOneLineThatNamesFileKeyAndFix(t *testing.T) {
+	gap := "[[gap]]\nid = \"T14.03\"\nreason = \"r\"\nowner = \"o\"\nexpiry = \"2030-01-31\"\n"
+	cases := map[string]struct{ text, want string }{
+		"unknown key":     {minimal + "[tolerance]\nslack = 3\n", "bad.toml:10: tolerance.slack: unknown key; remove it"},
+		"duplicate key":   {"version = 1\nversion = 1\n", "bad.toml:2: "},
+		"duplicate table": {minimal + "[profile.unjailed]\n", "each key stands once"},
+		"syntax":          {"version = \n", "bad.toml:1: "},
+		"type":            {"version = \"1\"\n", "bad.toml:1: "},
+		"version":         {strings.Replace(minimal, "version = 1", "version = 2", 1), "version: got 2; write version = 1"},
+		"name":            {strings.Replace(minimal, `"small"`, `"Small One"`, 1), "name: "},
+		"no command":      {strings.Replace(minimal, `["{here}/run", "{terminal_fd}"]`, "[]", 1), "facade.direct.command: missing; give the program"},
+		"placeholder":     {strings.Replace(minimal, "{terminal_fd}", "{terminal}", 1), "facade.direct.command: placeholder {terminal} is unknown here; use one of {"},
+		"value":           {strings.Replace(minimal, "{terminal_fd}", "{value}", 1), "placeholder {value} is unknown here"},
+		"facade":          {strings.Replace(minimal, "facade.direct", "facade.indirect", 1), "facade.indirect: unknown facade; use direct or entrypoint"},
+		"option key":      {minimal + "[facade.direct.options]\nspeed = []\n", "facade.direct.options.speed: unknown key; use one of report"},
+		"half a launch":   {minimal + "[launch]\ndocument = \"x\"\n", "launch.document: "},
+		"signal":          {minimal + "[cancel]\nsignal = \"SIGTERM\"\n", "cancel.signal: unknown signal \"SIGTERM\"; name it without SIG"},
+		"route":           {strings.Replace(minimal, "[producer]", "[producer]\ncandidate = \"3\"", 1), "producer.candidate: got \"3\"; use env:NAME or fd:N"},
+		"descriptor":      {minimal + "[[profile.unjailed.descriptor]]\nnumber = 2\nkind = \"memfd\"\nbytes = 1\n", "profile.unjailed.descriptor[0]: "},
+		"gap id":          {minimal + strings.Replace(gap, "T14.03", "T37.01", 1), "gap[0].id: \"T37.01\" is no assertion"},
+		"gap twice":       {minimal + gap + gap, "gap[1].id: T14.03 is declared twice; keep one"},
+		"gap expiry":      {minimal + strings.Replace(gap, "2030-01-31", "2030-02-31", 1), "gap[0].expiry: got \"2030-02-31\"; write a day"},
+		"gap owner":       {minimal + strings.Replace(gap, `"o"`, `""`, 1), "gap[0]: reason or owner is missing"},
+	}
+	for name, c := range cases {
+		_, err := Parse("bad.toml", "/", []byte(c.text))
+		var refusal *Error
+		switch {
+		case !errors.As(err, &refusal):
+			t.Errorf("%s: got %v, want a refusal", name, err)
+		case !strings.HasPrefix(err.Error(), "launcher file bad.toml") || strings.Contains(err.Error(), "\n"):
+			t.Errorf("%s: not one line that names the file: %q", name, err)
+		case !strings.Contains(err.Error(), c.want):
+			t.Errorf("%s: got %q, want it to contain %q", name, err, c.want)
+		}
+	}
+	if _, err := Parse("good.toml", "/", []byte(minimal+gap)); err != nil {
+		t.Errorf("the accepted twin: %v", err)
+	}
+}
+
+func TestReadOfAMissingFileSaysSo(t *testing.T) {
+	_, err := Read("no-such.toml")
+	if want := "launcher file no-such.toml: read: no such file or directory; name a readable file or a known launcher"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestEncodeDecodeKeepsTheFile(t *testing.T) {
+	f := reference(t)
+	text, err := Encode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Encode(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(again) != string(text) || got.Launch.Document != f.Launch.Document || got.Folder == "" {
+		t.Errorf("got %s, want %s", again, text)
+	}
+	if _, err := Decode([]byte(strings.Replace(string(text), `"version":1`, `"version":1,"version":1`, 1))); err == nil {
+		t.Error("a duplicate member was accepted")
+	}
+}
+
+func TestCells(t *testing.T) {
+	want := []scenario.Cell{{Facade: "direct", Profile: "unjailed"}, {Facade: "direct", Profile: "jailed"}}
+	if got := reference(t).Cells(); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

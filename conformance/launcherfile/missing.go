@@ -1,0 +1,114 @@
+package launcherfile
+
+import (
+	"fmt"
+	"slices"
+
+	"touchstone/conformance/scenario"
+)
+
+// Cells are the facades × profiles that the file describes, facade first.
+func (f File) Cells() []scenario.Cell {
+	var cells []scenario.Cell
+	for _, facade := range sorted(f.Facade) {
+		for _, profile := range []string{"unjailed", "jailed"} {
+			if _, described := f.Profile[profile]; described {
+				cells = append(cells, scenario.Cell{Facade: facade, Profile: profile})
+			}
+		}
+	}
+	return cells
+}
+
+// CanSet says whether a launch hands the launcher what a placeholder names:
+// attempt_id, grant_report, grant_diagnostic, grant_wall, grant_stall,
+// memory_or_null, planned_sink_or_null, spool.
+func (f File) CanSet(cell scenario.Cell, name string) bool {
+	facade, profile := f.Facade[cell.Facade], f.Profile[cell.Profile]
+	texts := slices.Concat([]string{f.Launch.Document}, facade.Command, profile.Arguments)
+	for _, environment := range []map[string]string{f.Launch.Environment, facade.Environment, profile.Environment} {
+		for _, text := range environment {
+			texts = append(texts, text)
+		}
+	}
+	return slices.ContainsFunc(texts, func(text string) bool { return slices.Contains(named(text), name) })
+}
+
+// Missing is what a scenario asks that this file has no way to set, in words
+// for a not-run reason ("no option for wall by env"). Empty: it can be run.
+func (f File) Missing(s scenario.Scenario) []string {
+	switch s.Kind {
+	case scenario.Control:
+		return nil
+	case scenario.Reference:
+		if len(f.Reference.Command) == 0 {
+			return []string{"no reference command"}
+		}
+		return missingRequests(s, f.Reference.Options, nil)
+	}
+	if _, described := f.Facade[s.Cell.Facade]; !described {
+		return []string{"no facade " + s.Cell.Facade}
+	}
+	if _, described := f.Profile[s.Cell.Profile]; !described {
+		return []string{"no profile " + s.Cell.Profile}
+	}
+	facade := f.Facade[s.Cell.Facade]
+	return slices.Concat(missingRequests(s, facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s))
+}
+
+func missingRequests(s scenario.Scenario, options map[string][]string, variables map[string]string) []string {
+	var missing []string
+	for _, r := range wanted(s) {
+		_, byOption := options[r.name]
+		_, byVariable := variables[r.name]
+		if !byOption && !byVariable {
+			missing = append(missing, "no way to request "+r.name)
+		}
+	}
+	return missing
+}
+
+func (f File) missingOptions(s scenario.Scenario) []string {
+	var missing []string
+	facade := f.Facade[s.Cell.Facade]
+	for _, o := range s.Options {
+		_, byOption := facade.Options[o.Knob]
+		_, byVariable := facade.Variables[o.Knob]
+		if (o.Route == scenario.RouteCLI && !byOption) || (o.Route == scenario.RouteEnv && !byVariable) {
+			missing = append(missing, fmt.Sprintf("no option for %s by %s", o.Knob, o.Route))
+		}
+	}
+	return missing
+}
+
+func (f File) missingGrants(s scenario.Scenario) []string {
+	var missing []string
+	asked := []struct {
+		name string
+		set  bool
+	}{
+		{"grant_report", s.Grants.Report != nil}, {"grant_diagnostic", s.Grants.Diagnostic != nil},
+		{"grant_wall", s.Grants.Wall != nil}, {"grant_stall", s.Grants.Stall != nil},
+		{"memory_or_null", s.Grants.Memory != nil}, {"planned_sink_or_null", s.PlannedSink != nil},
+		{"spool", s.Spool.Bytes != 0},
+	}
+	for _, a := range asked {
+		if a.set && !f.CanSet(s.Cell, a.name) {
+			missing = append(missing, "no way to set {"+a.name+"}")
+		}
+	}
+	return missing
+}
+
+func (f File) missingRoles(s scenario.Scenario) []string {
+	var missing []string
+	for _, rule := range s.Controls {
+		switch {
+		case rule.Action.Kind == scenario.DoCancel && f.Cancel.Signal == "":
+			missing = append(missing, "no cancel path")
+		case rule.Action.Who == scenario.Finalizer && f.Finalizer.Executable == "":
+			missing = append(missing, "no finalizer executable")
+		}
+	}
+	return missing
+}

@@ -1,0 +1,205 @@
+package launcherfile
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"touchstone/conformance/scenario"
+)
+
+// Paths and numbers of one attempt that placeholders stand for.
+type Values struct {
+	Bin        string // folder of the launcher's binaries
+	Library    string // the patched strategy library
+	OHLCV      string
+	Spool      string
+	Pairing    string // where the rendered pairing file is
+	Attempt    string // the attempt folder
+	AttemptID  string // 32 lower-case hexadecimal digits
+	TerminalFD int
+	LaunchFD   int
+}
+
+// Command is a process to start, all placeholders filled in.
+type Command struct {
+	Argv        []string
+	Environment []string     // KEY=value, sorted; nothing is inherited
+	Descriptors []Descriptor // that the profile asks for
+	Document    string       // to be readable on Values.LaunchFD; "" is none
+	Pairing     string       // content of Values.Pairing; "" is none
+}
+
+// Fixed variables of every started process.
+const (
+	searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	locale     = "C"
+)
+
+// Supervised is the launch of the launcher for a scenario. It fails where
+// Missing is not empty.
+func (f File) Supervised(s scenario.Scenario, v Values) (Command, error) {
+	if missing := f.Missing(s); len(missing) > 0 {
+		return Command{}, fmt.Errorf("launcher %s cannot be asked: %s", f.Name, missing[0])
+	}
+	r := renderer{values: f.launchValues(s, v), environment: map[string]string{"PATH": searchPath, "LANG": locale}}
+	facade, profile := f.Facade[s.Cell.Facade], f.Profile[s.Cell.Profile]
+	r.arguments(facade.Command)
+	r.arguments(profile.Arguments)
+	r.variables(facade.Environment)
+	r.variables(profile.Environment)
+	r.variables(f.Launch.Environment)
+	if f.Launch.DescriptorVariable != "" {
+		r.environment[f.Launch.DescriptorVariable] = strconv.Itoa(v.LaunchFD)
+	}
+	r.requests(s, facade.Options, facade.Variables)
+	for _, o := range s.Options {
+		if o.Route == scenario.RouteEnv {
+			r.environment[facade.Variables[o.Knob]] = o.Value
+			continue
+		}
+		r.option(facade.Options[o.Knob], o.Value)
+	}
+	command := r.command()
+	command.Descriptors = slices.Clone(profile.Descriptor)
+	command.Document = r.document(f.Launch.Document)
+	command.Pairing = r.document(f.Pairing.Template)
+	return command, r.err
+}
+
+// Unsupervised is the reference command for a scenario.
+func (f File) Unsupervised(s scenario.Scenario, v Values) (Command, error) {
+	if missing := f.Missing(s); len(missing) > 0 {
+		return Command{}, fmt.Errorf("launcher %s cannot be asked: %s", f.Name, missing[0])
+	}
+	r := renderer{values: f.fileValues(v), environment: map[string]string{"PATH": searchPath, "LANG": locale}}
+	r.arguments(f.Reference.Command)
+	r.variables(f.Reference.Environment)
+	r.requests(s, f.Reference.Options, nil)
+	return r.command(), r.err
+}
+
+func (f File) fileValues(v Values) map[string]string {
+	return map[string]string{"bin": v.Bin, "here": f.Folder, "library": v.Library, "ohlcv": v.OHLCV, "attempt": v.Attempt}
+}
+
+func (f File) launchValues(s scenario.Scenario, v Values) map[string]string {
+	values, g := f.fileValues(v), s.Grants.Resolve()
+	values["terminal_fd"] = strconv.Itoa(v.TerminalFD)
+	values["launch_fd"] = strconv.Itoa(v.LaunchFD)
+	values["attempt_id"] = v.AttemptID
+	values["grant_report"] = strconv.FormatUint(g.Report, 10)
+	values["grant_diagnostic"] = strconv.FormatUint(g.Diagnostic, 10)
+	values["grant_wall"] = strconv.FormatUint(g.Wall, 10)
+	values["grant_stall"] = strconv.FormatUint(g.Stall, 10)
+	values["memory_or_null"] = orNull(g.Memory)
+	values["planned_sink_or_null"] = orNull(s.PlannedSink)
+	values["spool"] = v.Spool
+	values["spool_bytes"] = strconv.FormatUint(s.SpoolBytes(), 10)
+	values["pairing"] = v.Pairing
+	return values
+}
+
+func orNull(n *uint64) string {
+	if n == nil {
+		return "null"
+	}
+	return strconv.FormatUint(*n, 10)
+}
+
+// renderer fills placeholders; its first error sticks.
+type renderer struct {
+	values      map[string]string
+	environment map[string]string
+	argv        []string
+	err         error
+}
+
+func (r *renderer) fill(text string, values map[string]string) string {
+	out, err := fill(text, values)
+	if err != nil && r.err == nil {
+		r.err = err
+	}
+	return out
+}
+
+func (r *renderer) arguments(texts []string) {
+	for _, text := range texts {
+		r.argv = append(r.argv, r.fill(text, r.values))
+	}
+}
+
+func (r *renderer) variables(variables map[string]string) {
+	for _, name := range sorted(variables) {
+		r.environment[name] = r.fill(variables[name], r.values)
+	}
+}
+
+// option appends the arguments of an option. The value is put in last, so
+// that braces in it stay as they are.
+func (r *renderer) option(pieces []string, value string) {
+	values := map[string]string{"value": value}
+	for name, v := range r.values {
+		values[name] = v
+	}
+	for _, piece := range pieces {
+		r.argv = append(r.argv, r.fill(piece, values))
+	}
+}
+
+// requests asks for the scenario's operation, mode and inputs, by argument
+// where there is one, else by variable.
+func (r *renderer) requests(s scenario.Scenario, options map[string][]string, variables map[string]string) {
+	for _, request := range wanted(s) {
+		if pieces, ok := options[request.name]; ok {
+			r.option(pieces, request.value)
+		} else {
+			r.environment[variables[request.name]] = request.value
+		}
+	}
+}
+
+// document fills a JSON template: what is put in is escaped for a JSON string.
+func (r *renderer) document(template string) string {
+	values := map[string]string{}
+	for name, value := range r.values {
+		quoted, err := jsontext.AppendQuote(nil, value)
+		if err != nil && r.err == nil {
+			r.err = fmt.Errorf("placeholder {%s}: %w", name, err)
+		}
+		values[name] = string(quoted[1 : len(quoted)-1])
+	}
+	return r.fill(template, values)
+}
+
+func (r *renderer) command() Command {
+	c := Command{Argv: r.argv}
+	for _, name := range sorted(r.environment) {
+		c.Environment = append(c.Environment, name+"="+r.environment[name])
+	}
+	return c
+}
+
+// request is something asked for beyond the plain full operation.
+type request struct{ name, value string }
+
+func wanted(s scenario.Scenario) []request {
+	var asked []request
+	if op := s.WantedOperation(); op != scenario.Full {
+		asked = append(asked, request{string(op), "1"})
+	}
+	if s.Mode != "" {
+		asked = append(asked, request{"mode", s.Mode})
+	}
+	if len(s.Inputs) > 0 {
+		text, err := json.Marshal(s.Inputs, json.Deterministic(true))
+		if err != nil {
+			panic("bug: a map of strings has no JSON: " + err.Error())
+		}
+		asked = append(asked, request{"inputs", string(text)})
+	}
+	return asked
+}
