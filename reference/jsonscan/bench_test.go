@@ -1,0 +1,108 @@
+package jsonscan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const chunkBytes = 64 << 10
+
+// BenchmarkScannerReport: a report of about 50 MB with 330,000 trades.
+func BenchmarkScannerReport(b *testing.B) { benchmark(b, reportDocument(330_000)) }
+
+// BenchmarkScannerString: one string of 64 MiB.
+func BenchmarkScannerString(b *testing.B) {
+	benchmark(b, []byte(`{"s":"`+strings.Repeat("plain text ", 64<<20/11)+"\"}\n"))
+}
+
+// BenchmarkScannerUnicode: text beyond ASCII, 16 MiB.
+func BenchmarkScannerUnicode(b *testing.B) {
+	benchmark(b, []byte(`{"s":"`+strings.Repeat("für 日本語 🙂 ", 16<<20/24)+"\"}\n"))
+}
+
+// BenchmarkScannerEscapes: text full of escapes, 16 MiB.
+func BenchmarkScannerEscapes(b *testing.B) {
+	benchmark(b, []byte(`{"s":"`+strings.Repeat(`a\nbc\u00e9d\ud83d\ude42`, 16<<20/24)+"\"}\n"))
+}
+
+// BenchmarkScannerNames: one object with as many names as may live at once.
+func BenchmarkScannerNames(b *testing.B) {
+	var document bytes.Buffer
+	for i := range DefaultLiveKeys {
+		fmt.Fprintf(&document, "%c\"k%d\":%d", ",{"[min(1, 1-min(1, i))], i, i)
+	}
+	document.WriteString("}\n")
+	benchmark(b, document.Bytes())
+}
+
+func reportDocument(trades int) []byte {
+	var document bytes.Buffer
+	document.WriteString(`{"engine":"pineforge","input":{"ohlcv":"/in/ohlcv.csv","bars":672},"trades":[`)
+	for n := range trades {
+		if n > 0 {
+			document.WriteByte(',')
+		}
+		fmt.Fprintf(&document, `{"n":%d,"side":"long","entry_time":%d,"exit_time":%d,"entry_price":%d.25,"exit_price":%d.5,`+
+			`"qty":1.0,"pnl":-%d.125,"pnl_pct":0.0312,"max_runup":1.5e-3,"open_at_end":false,"note":null}`,
+			n, 1700000000000+n*60000, 1700000060000+n*60000, 100+n%50, 101+n%50, n%17)
+	}
+	document.WriteString("],\"fingerprint\":null}\n")
+	return document.Bytes()
+}
+
+// benchmark scans the document and lets jsontext read it with the same checks
+// by its two streaming ways; "x-…" is that one's time over the scanner's.
+func benchmark(b *testing.B, document []byte) {
+	b.SetBytes(int64(len(document)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := scan(document, chunkBytes); err != nil {
+			b.Fatal(err)
+		}
+	}
+	own := b.Elapsed() / time.Duration(b.N)
+	b.StopTimer()
+	for name, read := range map[string]func(*jsontext.Decoder) error{"x-tokens": readTokens, "x-skip": skipValue} {
+		start := time.Now()
+		const rounds = 2
+		for range rounds {
+			decoder := jsontext.NewDecoder(chunked{bytes.NewReader(document)})
+			if err := read(decoder); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(time.Since(start))/rounds/float64(own), name)
+	}
+}
+
+// chunked hides all methods of a reader but Read, so that it is read in chunks.
+type chunked struct{ io.Reader }
+
+func (c chunked) Read(p []byte) (int, error) { return c.Reader.Read(p[:min(len(p), chunkBytes)]) }
+
+func readTokens(decoder *jsontext.Decoder) error {
+	for {
+		if _, err := decoder.ReadToken(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func skipValue(decoder *jsontext.Decoder) error {
+	if err := decoder.SkipValue(); err != nil {
+		return err
+	}
+	if _, err := decoder.ReadToken(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("more after the value: %w", err)
+	}
+	return nil
+}
