@@ -1,0 +1,46 @@
+package oracle
+
+// nouns are the words of the script language that assert. A word is added
+// here, in the manual of package script (generated from this table) and with a
+// test that shows it can fail.
+var nouns = []noun{
+	{"exit", "exit N | exit signal N", "the wait status of the supervisor", parseExit},
+	{"class", "class WORD", "exit_class of the record", parseClass},
+	{"failure", "failure none | failure CODE [arg=value…]", "the authoritative failure with exactly these args", parseFailure},
+	{"never", "never CODE…", "the failure is none of these", parseNever},
+	{"success", "success", "the whole success predicate as a host can see it", bare(successHolds)},
+	{"refused", "refused", "complete=false, a nonzero exit, a failure, and on the report nothing or one failure document", bare(refusedWhole)},
+	{"report", "report equals-reference | equals DOC | empty | one-document | no-success | failure-document CODE", "the bytes of the report endpoint", parseReport},
+	{"diagnostics", "diagnostics equal TEXT | size N | first N of-pattern | contain TEXT | lack TEXT", "the bytes of the diagnostic endpoint, without what the harness may add", parseDiagnostics},
+	{"fixture-line", "fixture-line TEXT", "a line of the diagnostics is exactly this", parseFixtureLine},
+	{"nowhere", "nowhere TEXT on ENDPOINT,…", "bytes that stand on none of report, terminal, diagnostic", parseNowhere},
+	{"channel", "channel NAME member=value…", "an entry of channels; short member names observed accepted written limit", parseChannel},
+	{"sink", "sink absent", "the absent form of an unused sink", parseSink},
+	{"producer", "producer member=value…", "members of producer; failure is none or a code", parseProducer},
+	{"limits", "limits KNOB requested=V granted=V effective=V", "one limit of the record; knobs report diagnostic wall stall", parseLimits},
+	{"charged", "charged N", "report_charged_bytes", parseCharged},
+	{"usage", "usage [STAGE.]CELL member=value…", "a resource cell of the job, or of a stage", parseUsage},
+	{"cleanup", "cleanup ENTRY=value…", "values of cleanup entries", parseCleanup},
+	{"record", "record PATH=value…", "a scalar of the record by its dotted path", parseRecord},
+	{"elapsed", "elapsed <DUR | >DUR", "from the launch to the supervisor's exit; the launcher's slack is added to an upper bound", parseElapsed},
+	{"after-last-byte", "after-last-byte CHANNEL <DUR", "from the last byte read of a channel to the supervisor's exit, with the slack", parseAfterLastByte},
+	{"probes", "probes denied NAME… | probes ok NAME…", "what the fixture's probes said", parseProbes},
+	{"control-probes", "control-probes ok NAME… | control-probes denied NAME…", "what the same probes said with no supervision", parseControlProbes},
+	{"descriptors", "descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra", "the producer's descriptors, as it lists them and as the host sees them", parseDescriptors},
+	{"identity", "identity isolated", "ids of its own, no capability, no way back, a filter; seen from outside", parseIdentity},
+	{"namespaces", "namespaces private NAME,…", "namespaces that the producer shares neither with the supervisor nor with the host", parseNamespaces},
+	{"at-rendezvous", "at-rendezvous N member=value…", "counters when the producer stopped there: candidate sink printed (by the fixture), report diagnostic (read by the host)", parseAtRendezvous},
+	{"producers-at-first-report-byte", "producers-at-first-report-byte N", "live processes with the fixture's library when the report's first byte came", parseProducers},
+	{"ended-before-packet", "ended-before-packet ENDPOINT,…", "data endpoints that had ended when the packet was taken", parseEndedBefore},
+	{"attempts", "attempts same-outcome", "all attempts of the launch have the same exit, class, failure and report", parseAttempts},
+}
+
+// bare is a noun without words.
+func bare(t func(*view, *wants)) func([]string) (test, error) {
+	return func(words []string) (test, error) {
+		if err := exactly(words, 0); err != nil {
+			return test{}, err
+		}
+		return each(t)
+	}
+}

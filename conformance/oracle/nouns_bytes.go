@@ -1,0 +1,201 @@
+package oracle
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"touchstone/conformance/evidence"
+)
+
+func parseReport(words []string) (test, error) {
+	if err := atLeast(words, 1); err != nil {
+		return test{}, err
+	}
+	plain := map[string]func(*view, *wants){
+		"equals-reference": reportEqualsReference,
+		"one-document":     oneDocument,
+		"empty": func(v *view, w *wants) {
+			w.that(len(v.attempt.ReportBytes()) == 0, v.describeReport(), "no byte of report")
+		},
+		"no-success": func(v *view, w *wants) {
+			w.that(!v.report.isSuccess(), v.describeReport(), "no success document")
+		},
+	}
+	if judge, found := plain[words[0]]; found && len(words) == 1 {
+		return each(judge)
+	}
+	if err := exactly(words, 2); err != nil {
+		return test{}, err
+	}
+	switch words[0] {
+	case "equals":
+		return each(func(v *view, w *wants) { reportEqualsDocument(v, w, words[1]) })
+	case "failure-document":
+		return each(func(v *view, w *wants) {
+			w.that(v.report.isFailure() && v.report.root.at("code").is(words[1]), v.describeReport(), "one failure document with code "+words[1])
+		})
+	}
+	return test{}, fmt.Errorf("unknown %q", words[0])
+}
+
+func reportEqualsReference(v *view, w *wants) {
+	if v.facts.Reference == nil {
+		w.undecided(Broken, "no reference document was made for this launch")
+		return
+	}
+	sameBytes(w, blank(v.attempt.ReportBytes(), v.facts.Volatile), blank(v.facts.Reference, v.facts.Volatile))
+}
+
+func reportEqualsDocument(v *view, w *wants, name string) {
+	content, found := v.facts.Documents[name]
+	if !found {
+		w.undecided(Broken, fmt.Sprintf("no document %q", name))
+		return
+	}
+	sameBytes(w, v.attempt.ReportBytes(), content)
+}
+
+func sameBytes(w *wants, got, wanted []byte) {
+	at := firstDifference(got, wanted)
+	if at < 0 {
+		return
+	}
+	w.that(false, fmt.Sprintf("%d bytes, at %d %q", len(got), at, excerpt(got, at)),
+		fmt.Sprintf("%d bytes, at %d %q", len(wanted), at, excerpt(wanted, at)))
+}
+
+func parseDiagnostics(words []string) (test, error) {
+	if err := atLeast(words, 2); err != nil {
+		return test{}, err
+	}
+	if words[0] == "size" || words[0] == "first" {
+		return parseDiagnosticSize(words)
+	}
+	if err := exactly(words, 2); err != nil {
+		return test{}, err
+	}
+	text := []byte(words[1])
+	if len(text) == 0 && words[0] != "equal" {
+		return test{}, fmt.Errorf("empty text is always contained")
+	}
+	switch words[0] {
+	case "equal":
+		return each(func(v *view, w *wants) { sameBytes(w, v.diagnostics(), text) })
+	case "contain":
+		return each(func(v *view, w *wants) {
+			w.that(bytes.Contains(v.diagnostics(), text), v.describeDiagnostics(), fmt.Sprintf("%q in them", text))
+		})
+	case "lack":
+		return each(func(v *view, w *wants) {
+			w.that(!bytes.Contains(v.diagnostics(), text), v.describeDiagnostics(), fmt.Sprintf("no %q in them", text))
+		})
+	}
+	return test{}, fmt.Errorf("unknown %q", words[0])
+}
+
+func (v *view) describeDiagnostics() string {
+	d := v.diagnostics()
+	return fmt.Sprintf("%d bytes of diagnostics, starting %q", len(d), d[:min(len(d), 60)])
+}
+
+func parseDiagnosticSize(words []string) (test, error) {
+	size, err := strconv.ParseUint(words[1], 10, 32)
+	if err != nil {
+		return test{}, fmt.Errorf("%q is no size", words[1])
+	}
+	switch {
+	case words[0] == "size" && len(words) == 2:
+		return each(func(v *view, w *wants) {
+			w.that(uint64(len(v.diagnostics())) == size, v.describeDiagnostics(), fmt.Sprintf("%d bytes", size))
+		})
+	case words[0] == "first" && len(words) == 3 && words[2] == "of-pattern":
+		return each(func(v *view, w *wants) { sameBytes(w, v.diagnostics(), pattern251(int(size))) })
+	}
+	return test{}, fmt.Errorf("unknown %q", strings.Join(words, " "))
+}
+
+// pattern251 is what the fixtures emit: byte i is i mod 251.
+func pattern251(n int) []byte {
+	content := make([]byte, n)
+	for i := range content {
+		content[i] = byte(i % 251)
+	}
+	return content
+}
+
+func parseFixtureLine(words []string) (test, error) {
+	if err := exactly(words, 1); err != nil {
+		return test{}, err
+	}
+	return each(func(v *view, w *wants) {
+		w.that(slices.Contains(lines(v.diagnostics()), words[0]), v.describeDiagnostics(), fmt.Sprintf("a line %q", words[0]))
+	})
+}
+
+func lines(content []byte) []string {
+	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
+}
+
+func parseNowhere(words []string) (test, error) {
+	if err := exactly(words, 3); err != nil {
+		return test{}, err
+	}
+	places := strings.Split(words[2], ",")
+	for _, p := range places {
+		if !slices.Contains([]string{"report", "terminal", "diagnostic"}, p) {
+			return test{}, fmt.Errorf("unknown endpoint %q", p)
+		}
+	}
+	if words[0] == "" || words[1] != "on" {
+		return test{}, fmt.Errorf("want a text and on")
+	}
+	return each(func(v *view, w *wants) {
+		for _, p := range places {
+			w.that(!bytes.Contains(v.endpointBytes(p), []byte(words[0])), fmt.Sprintf("%q on %s", words[0], p), "nowhere on "+p)
+		}
+	})
+}
+
+func (v *view) endpointBytes(name string) []byte {
+	switch name {
+	case "report":
+		return v.attempt.ReportBytes()
+	case "diagnostic":
+		return v.attempt.DiagnosticBytes()
+	}
+	var all []byte
+	for _, p := range v.attempt.Packets() {
+		all = append(all, p.Bytes...)
+	}
+	return all
+}
+
+func parseEndedBefore(words []string) (test, error) {
+	if err := exactly(words, 1); err != nil {
+		return test{}, err
+	}
+	for _, name := range strings.Split(words[0], ",") {
+		if name != "report" && name != "diagnostic" {
+			return test{}, fmt.Errorf("unknown endpoint %q", name)
+		}
+	}
+	return each(func(v *view, w *wants) {
+		w.that(packetSeen(v), "no packet", "a packet")
+		for _, p := range v.attempt.Packets() {
+			for _, name := range strings.Split(words[0], ",") {
+				ended := endedFlag(p.Body.Ended, name)
+				w.that(ended, name+" was still open at the packet", name+" closed before it")
+			}
+		}
+	})
+}
+
+func endedFlag(e evidence.Ended, name string) bool {
+	if name == "report" {
+		return e.Report
+	}
+	return e.Diagnostic
+}

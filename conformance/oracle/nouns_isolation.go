@@ -1,0 +1,166 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/scenario"
+)
+
+func parseProbes(words []string) (test, error) {
+	judge, err := probeTest(words)
+	if err != nil {
+		return test{}, err
+	}
+	return each(func(v *view, w *wants) { judge(lines(v.diagnostics()), w) })
+}
+
+func parseControlProbes(words []string) (test, error) {
+	judge, err := probeTest(words)
+	if err != nil {
+		return test{}, err
+	}
+	return each(func(v *view, w *wants) {
+		if v.facts.Control == nil {
+			w.undecided(Broken, "no control run before this check")
+			return
+		}
+		if reason, verdict := unusable(v.facts.Control); verdict != "" {
+			w.undecided(Broken, reason)
+			return
+		}
+		inner := &wants{}
+		judge(lines(v.facts.Control.Stderr()), inner)
+		if len(inner.faults) > 0 { // the probe itself does not work here: no evidence about the launcher
+			seen, _ := describe(inner.faults)
+			w.undecided(Broken, "with no supervision: "+seen)
+		}
+	})
+}
+
+// probeTest judges lines "probe NAME RESULT": every name must be there, and
+// every line of it must say ok, or none may.
+func probeTest(words []string) (func([]string, *wants), error) {
+	if err := atLeast(words, 2); err != nil {
+		return nil, err
+	}
+	wantOK := words[0] == "ok"
+	if !wantOK && words[0] != "denied" {
+		return nil, fmt.Errorf("unknown %q", words[0])
+	}
+	return func(all []string, w *wants) {
+		for _, name := range words[1:] {
+			results := probeResults(all, name)
+			w.that(len(results) > 0, "no probe "+name, name+" "+words[0])
+			for _, r := range results {
+				w.that((r == "ok") == wantOK, name+" "+r, name+" "+words[0])
+			}
+		}
+	}, nil
+}
+
+func probeResults(all []string, name string) []string {
+	var results []string
+	for _, line := range all {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "probe" && fields[1] == name {
+			results = append(results, fields[2])
+		}
+	}
+	return results
+}
+
+// observed are the producer's states as the host saw them. None is a failure,
+// or a fault of the suite where looking itself failed.
+func (v *view) observed(w *wants) []evidence.Observe {
+	var seen []evidence.Observe
+	for _, o := range evidence.All[evidence.Observe](v.attempt) {
+		if o.Body.Who == scenario.Producer {
+			seen = append(seen, o.Body)
+		}
+	}
+	if len(seen) == 0 {
+		for _, c := range evidence.All[evidence.Control](v.attempt) {
+			if c.Body.Action.Kind == scenario.DoObserve && c.Body.Result == evidence.Failed {
+				w.undecided(Broken, "observe failed: "+c.Body.Detail)
+			}
+		}
+		w.that(false, "the producer was never observed", "a producer to look at")
+	}
+	return seen
+}
+
+func parseIdentity(words []string) (test, error) {
+	if len(words) != 1 || words[0] != "isolated" {
+		return test{}, fmt.Errorf("want isolated")
+	}
+	return each(func(v *view, w *wants) {
+		for _, o := range v.observed(w) {
+			identityIsolated(o, w)
+		}
+	})
+}
+
+// identityIsolated: ids of its own, never root and never the supervisor's, no
+// capability in any set, no way to gain one, a system call filter.
+//
+// Rules: R02, C-79.
+func identityIsolated(o evidence.Observe, w *wants) {
+	w.that(len(o.UIDs) > 0 && len(o.GIDs) > 0, "no ids", "user and group ids")
+	for _, id := range o.UIDs {
+		w.that(id != 0 && !slices.Contains(o.SupervisorUIDs, id), fmt.Sprintf("uid %d", id), "neither root nor the supervisor's")
+	}
+	for _, id := range slices.Concat(o.GIDs, o.Groups) {
+		w.that(id != 0, fmt.Sprintf("gid %d", id), "not root's")
+	}
+	sets := []string{o.Capabilities.Effective, o.Capabilities.Permitted, o.Capabilities.Bounding, o.Capabilities.Inheritable, o.Capabilities.Ambient}
+	for _, set := range sets {
+		w.that(set != "" && strings.Trim(set, "0") == "", fmt.Sprintf("capabilities %q", set), "none in any set")
+	}
+	w.that(o.NoNewPrivs, "no_new_privs unset", "set")
+	w.that(o.Seccomp == 2, fmt.Sprintf("seccomp mode %d", o.Seccomp), "2, a filter")
+}
+
+func parseNamespaces(words []string) (test, error) {
+	if err := exactly(words, 2); err != nil {
+		return test{}, err
+	}
+	names := strings.Split(words[1], ",")
+	for _, name := range names {
+		if _, known := namespace(evidence.Namespaces{}, name); !known || words[0] != "private" {
+			return test{}, fmt.Errorf("unknown %q %q", words[0], name)
+		}
+	}
+	return each(func(v *view, w *wants) {
+		for _, o := range v.observed(w) {
+			for _, name := range names {
+				own, _ := namespace(o.Namespaces, name)
+				host, _ := namespace(o.HostNamespaces, name)
+				supervisor, _ := namespace(o.SupervisorNamespaces, name)
+				w.that(own != 0 && own != host && own != supervisor,
+					fmt.Sprintf("%s namespace %d (supervisor %d, host %d)", name, own, supervisor, host), "one of its own")
+			}
+		}
+	})
+}
+
+func namespace(n evidence.Namespaces, name string) (inode uint64, known bool) {
+	switch name {
+	case "pid":
+		return n.PID, true
+	case "mnt":
+		return n.Mount, true
+	case "net":
+		return n.Net, true
+	case "ipc":
+		return n.IPC, true
+	case "uts":
+		return n.UTS, true
+	case "user":
+		return n.User, true
+	case "cgroup":
+		return n.Cgroup, true
+	}
+	return 0, false
+}

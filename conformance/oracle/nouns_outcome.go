@@ -1,0 +1,138 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func parseExit(words []string) (test, error) {
+	wantSignal := len(words) == 2 && words[0] == "signal"
+	if wantSignal {
+		words = words[1:]
+	}
+	if err := exactly(words, 1); err != nil {
+		return test{}, err
+	}
+	wanted, err := strconv.Atoi(words[0])
+	if err != nil {
+		return test{}, fmt.Errorf("%q is no number", words[0])
+	}
+	return each(func(v *view, w *wants) {
+		status, signal, known := v.exit()
+		if wantSignal {
+			w.that(known && signal == wanted, v.exitText(), fmt.Sprintf("killed by signal %d", wanted))
+			return
+		}
+		w.that(known && signal == 0 && status == wanted, v.exitText(), fmt.Sprintf("exit %d", wanted))
+	})
+}
+
+func parseClass(words []string) (test, error) {
+	if err := exactly(words, 1); err != nil {
+		return test{}, err
+	}
+	return each(func(v *view, w *wants) {
+		w.that(v.at("exit_class").is(words[0]), v.at("exit_class").String(), words[0])
+	})
+}
+
+func parseFailure(words []string) (test, error) {
+	if err := atLeast(words, 1); err != nil {
+		return test{}, err
+	}
+	if words[0] == "none" {
+		return each(func(v *view, w *wants) { w.null("failure", v.at("failure")) })
+	}
+	args := []condition{}
+	if len(words) > 1 {
+		var err error
+		if args, err = parseConditions(words[1:]); err != nil {
+			return test{}, err
+		}
+	}
+	return each(func(v *view, w *wants) { failureIs(v.at("failure"), words[0], args, w) })
+}
+
+// failureIs compares code and args: every arg given, and no other there.
+func failureIs(failure *node, code string, args []condition, w *wants) {
+	if !failure.at("code").is(code) {
+		w.that(false, "failure="+failure.String(), code)
+		return
+	}
+	for _, c := range args {
+		c.judge(failure.at("args", c.member), w)
+	}
+	for _, m := range failure.at("args").orEmpty().members {
+		wanted := slices.ContainsFunc(args, func(c condition) bool { return c.member == m.name })
+		w.that(wanted, fmt.Sprintf("arg %s=%s", m.name, m.value), "no such arg")
+	}
+}
+
+func (n *node) orEmpty() *node {
+	if n == nil {
+		return &node{}
+	}
+	return n
+}
+
+func parseNever(words []string) (test, error) {
+	if err := atLeast(words, 1); err != nil {
+		return test{}, err
+	}
+	return each(func(v *view, w *wants) {
+		w.that(packetSeen(v), "no packet", "a record")
+		if packetSeen(v) {
+			w.that(!slices.Contains(words, v.record.Code()), "failure "+v.record.Code(), "none of "+strings.Join(words, ", "))
+		}
+	})
+}
+
+// successHolds is every rule of success together, each fault under its id.
+func successHolds(v *view, w *wants) {
+	w.that(packetSeen(v), "no packet", "one packet")
+	for _, r := range successRules {
+		if r.id == "T1.67" && !unusedSink(v) {
+			continue
+		}
+		inner := &wants{}
+		r.relate(v, inner)
+		for _, f := range inner.faults {
+			w.faults = append(w.faults, fault{Path: r.id, Seen: f.Seen, Wanted: f.Wanted})
+		}
+	}
+}
+
+// refusedWhole: the launcher says that the run failed, everywhere it can.
+func refusedWhole(v *view, w *wants) {
+	status, signal, known := v.exit()
+	w.that(known && (status != 0 || signal != 0), v.exitText(), "a nonzero exit")
+	w.truth("complete", v.at("complete"), false)
+	w.that(v.at("failure").isObject(), "failure="+v.at("failure").String(), "a failure")
+	empty := len(v.attempt.ReportBytes()) == 0
+	w.that(empty || v.report.isFailure(), v.describeReport(), "no report, or one failure document")
+}
+
+// outcome is what same-outcome compares, spelled for people.
+func (v *view) outcome() string {
+	content := blank(v.attempt.ReportBytes(), v.facts.Volatile)
+	return fmt.Sprintf("%s, %s, failure %s, report %s", v.exitText(), v.at("exit_class"), v.at("failure"), digest(content))
+}
+
+func parseAttempts(words []string) (test, error) {
+	if err := exactly(words, 1); err != nil {
+		return test{}, err
+	}
+	if words[0] != "same-outcome" {
+		return test{}, fmt.Errorf("unknown %q", words[0])
+	}
+	return test{all: func(views []*view, w *wants) {
+		if len(views) < 2 {
+			w.undecided(Broken, "one attempt alone has nothing to be compared with")
+		}
+		for _, v := range views[1:] {
+			w.that(v.outcome() == views[0].outcome(), v.attempt.Dir+": "+v.outcome(), views[0].outcome())
+		}
+	}}, nil
+}

@@ -1,0 +1,132 @@
+package oracle
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"touchstone/conformance/evidence"
+)
+
+// parseBound reads <DUR or >DUR.
+func parseBound(text string) (below bool, bound time.Duration, err error) {
+	if len(text) < 2 || (text[0] != '<' && text[0] != '>') {
+		return false, 0, fmt.Errorf("%q: want <DUR or >DUR", text)
+	}
+	bound, err = time.ParseDuration(text[1:])
+	if err != nil || bound <= 0 {
+		return false, 0, fmt.Errorf("%q: want a positive duration such as 250ms", text[1:])
+	}
+	return text[0] == '<', bound, nil
+}
+
+func parseElapsed(words []string) (test, error) {
+	if err := exactly(words, 1); err != nil {
+		return test{}, err
+	}
+	below, bound, err := parseBound(words[0])
+	if err != nil {
+		return test{}, err
+	}
+	return each(func(v *view, w *wants) {
+		elapsed, known := v.attempt.Elapsed()
+		if !known {
+			w.that(false, v.exitText(), "an exit")
+			return
+		}
+		if below {
+			w.within("from the launch to the exit", elapsed, bound, v.facts.Slack)
+			return
+		}
+		w.that(elapsed > bound, elapsed.Round(time.Millisecond).String(), "more than "+bound.String())
+	})
+}
+
+// within is an upper bound with the stated slack.
+func (w *wants) within(what string, elapsed, bound, slack time.Duration) {
+	w.that(elapsed < bound+slack, fmt.Sprintf("%s %s", elapsed.Round(time.Millisecond), what),
+		fmt.Sprintf("less than %s, with %s slack", bound, slack))
+}
+
+func parseAfterLastByte(words []string) (test, error) {
+	if err := exactly(words, 2); err != nil {
+		return test{}, err
+	}
+	below, bound, err := parseBound(words[1])
+	if err != nil || !below {
+		return test{}, fmt.Errorf("%q: want <DUR", words[1])
+	}
+	if words[0] != "report" && words[0] != "diagnostic" {
+		return test{}, fmt.Errorf("unknown channel %q", words[0])
+	}
+	return each(func(v *view, w *wants) {
+		last, found := v.attempt.LastByte(words[0])
+		exit, exited := v.attempt.Exit()
+		if !found || !exited {
+			w.that(false, fmt.Sprintf("byte read %t, exit %t", found, exited), "a byte, then an exit")
+			return
+		}
+		w.within("from the last byte to the exit", time.Duration(exit.Mono-last), bound, v.facts.Slack)
+	})
+}
+
+func parseAtRendezvous(words []string) (test, error) {
+	if err := atLeast(words, 2); err != nil {
+		return test{}, err
+	}
+	point, err := strconv.ParseUint(words[0], 10, 32)
+	if err != nil {
+		return test{}, fmt.Errorf("%q is no point", words[0])
+	}
+	conditions, err := parseConditions(words[1:], "candidate", "sink", "printed", "report", "diagnostic", "parked")
+	if err != nil {
+		return test{}, err
+	}
+	return each(func(v *view, w *wants) {
+		for _, r := range evidence.All[evidence.Rendezvous](v.attempt) {
+			if uint64(r.Body.Point) == point {
+				rendezvousIs(r.Body, conditions, w)
+				return
+			}
+		}
+		w.that(false, fmt.Sprintf("the producer never stopped at point %d", point), "a stop there")
+	})
+}
+
+func rendezvousIs(r evidence.Rendezvous, conditions []condition, w *wants) {
+	for _, c := range conditions {
+		switch c.member {
+		case "candidate":
+			c.number(r.CandidateBytes, w)
+		case "sink":
+			c.number(r.SinkBytes, w)
+		case "printed":
+			c.number(r.DiagnosticBytes, w)
+		case "report":
+			c.number(uint64(r.ReportRead), w)
+		case "diagnostic":
+			c.number(uint64(r.DiagnosticRead), w)
+		case "parked":
+			w.that(strconv.FormatBool(r.Parked) == c.values[0], fmt.Sprintf("parked=%t", r.Parked), c.String())
+		}
+	}
+}
+
+func parseProducers(words []string) (test, error) {
+	if err := exactly(words, 1); err != nil {
+		return test{}, err
+	}
+	c, err := parseCondition("producers=" + words[0])
+	if err != nil || strings.Trim(words[0], "0123456789") != "" {
+		return test{}, fmt.Errorf("%q is no number", words[0])
+	}
+	return each(func(v *view, w *wants) {
+		seen, found := evidence.First[evidence.Producers](v.attempt)
+		if !found {
+			w.that(false, "no byte of report", "a first byte")
+			return
+		}
+		c.number(uint64(seen.Body.Alive), w)
+	})
+}

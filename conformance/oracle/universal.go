@@ -1,0 +1,183 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/scenario"
+)
+
+// rule is one assertion that holds of every launch it applies to. What the
+// shape of the record says under the same id is part of it.
+type rule struct {
+	id     string
+	when   func(*view) bool
+	relate func(*view, *wants) // nil where the shape says everything
+}
+
+// wants collects what was not as wanted.
+//
+// A check that cannot be decided says so instead with undecided.
+type wants struct {
+	faults  []fault
+	verdict Verdict // Broken or NotRun, when undecided
+	reason  string
+}
+
+// undecided says that the evidence does not allow an answer.
+func (w *wants) undecided(verdict Verdict, reason string) {
+	if w.verdict == "" {
+		w.verdict, w.reason = verdict, reason
+	}
+}
+
+func (w *wants) that(ok bool, seen, wanted string) {
+	if !ok {
+		w.faults = append(w.faults, fault{Seen: seen, Wanted: wanted})
+	}
+}
+
+// equal compares a counter of the record with what it must be.
+func (w *wants) equal(name string, got *node, wanted uint64) {
+	value, ok := got.uint()
+	w.that(ok && value == wanted, name+"="+got.String(), fmt.Sprintf("%s=%d", name, wanted))
+}
+
+// atMost compares a counter of the record with an inclusive bound.
+func (w *wants) atMost(name string, got *node, bound uint64) {
+	value, ok := got.uint()
+	w.that(ok && value <= bound, name+"="+got.String(), fmt.Sprintf("%s<=%d", name, bound))
+}
+
+func (w *wants) truth(name string, got *node, wanted bool) {
+	w.that((got.isTrue() && wanted) || (got.isFalse() && !wanted), name+"="+got.String(), fmt.Sprintf("%s=%t", name, wanted))
+}
+
+func (w *wants) null(name string, got *node) {
+	w.that(got.isNull(), name+"="+got.String(), name+"=null")
+}
+
+// digest compares a digest of the record with the digest of bytes.
+func (w *wants) digest(name string, got *node, content []byte) {
+	w.that(digestMatches(got, content), name+"="+got.String(), name+"="+digest(content))
+}
+
+func packetSeen(v *view) bool { return v.record != nil }
+
+// onBytes are the assertions about messages and bytes, not about the record.
+var onBytes = map[string]bool{"T1.19": true, "T1.34": true, "T1.18": true}
+
+func hasRecord(v *view) bool { return v.record != nil && v.record.root != nil }
+
+// UniversalIDs are the assertions that Universal may speak of, in order.
+func UniversalIDs() []string {
+	ids := make([]string, 0, len(rules))
+	for _, r := range rules {
+		ids = append(ids, r.id)
+	}
+	return ids
+}
+
+// Universal runs every check that holds of all launches on one launch. An
+// assertion that does not apply to the attempt (no packet, not a success)
+// gives no finding. Attempts of another kind give none.
+//
+// With evidence that was altered, every finding is a failure; with a fault of
+// the driver every finding is broken.
+func Universal(a *evidence.Attempt, f Facts) []Finding {
+	if a.Scenario.Kind != scenario.Launch {
+		return nil
+	}
+	v := look(a, f)
+	var findings []Finding
+	for _, r := range rules {
+		if reason, verdict := unusable(a); verdict != "" {
+			findings = append(findings, undecided(r.id, verdict, reason, a.Dir))
+			continue
+		}
+		if r.when(v) {
+			findings = append(findings, r.find(v))
+		}
+	}
+	return findings
+}
+
+func (r rule) find(v *view) Finding {
+	finding := Finding{ID: r.id, Rule: Rule(r.id), Verdict: Pass, Attempt: v.attempt.Dir}
+	var faults []fault
+	if v.record != nil {
+		for _, f := range v.record.faults {
+			if f.ID == r.id {
+				faults = append(faults, f)
+			}
+		}
+	}
+	if r.relate != nil {
+		w := &wants{}
+		r.relate(v, w)
+		faults = append(faults, w.faults...)
+	}
+	if len(faults) == 0 && packetSeen(v) && !hasRecord(v) && !onBytes[r.id] {
+		faults = append(faults, fault{Seen: "no readable record", Wanted: "a record"})
+	}
+	if len(faults) > 0 {
+		finding.Verdict = Fail
+		finding.Seen, finding.Wanted = describe(faults)
+	}
+	return finding
+}
+
+// describe puts at most three faults into one line each of seen and wanted.
+func describe(faults []fault) (seen, wanted string) {
+	var got, want []string
+	for _, f := range faults[:min(len(faults), 3)] {
+		path := ""
+		if f.Path != "" {
+			path = f.Path + ": "
+		}
+		got, want = append(got, path+f.Seen), append(want, path+f.Wanted)
+	}
+	if more := len(faults) - 3; more > 0 {
+		got = append(got, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(got, "; "), strings.Join(want, "; ")
+}
+
+// unusable says why nothing can pass on this attempt; an empty verdict means
+// that its evidence can be judged.
+func unusable(a *evidence.Attempt) (reason string, verdict Verdict) {
+	if len(a.Tampered) > 0 {
+		return "evidence altered: " + strings.Join(a.Tampered, ", "), Fail
+	}
+	if faults := a.Faults(); len(faults) > 0 {
+		return fmt.Sprintf("driver: %s: %s", faults[0].Operation, faults[0].Cause), Broken
+	}
+	return "", ""
+}
+
+func undecided(id string, verdict Verdict, reason, dir string) Finding {
+	finding := Finding{ID: id, Rule: Rule(id), Verdict: verdict, Attempt: dir}
+	if verdict == Fail {
+		finding.Seen, finding.Wanted = reason, "the evidence as it was recorded"
+	} else {
+		finding.Reason = reason
+	}
+	return finding
+}
+
+// Leaks says what a launch left behind. It is judged apart from every
+// assertion. An attempt whose supervisor was killed or stopped on purpose
+// leaks nothing by it: its leftovers are for the host to reap (R15).
+func Leaks(a *evidence.Attempt, f Facts) []string {
+	if a.Scenario.Kind != scenario.Launch || !look(a, f).handled() {
+		return nil
+	}
+	var leaks []string
+	for _, l := range evidence.All[evidence.Leftover](a) {
+		leaks = append(leaks, l.Body.What+": "+l.Body.Detail)
+	}
+	slices.Sort(leaks)
+	return leaks
+}
