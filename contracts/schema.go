@@ -34,8 +34,8 @@ func Schema(name string) ([]byte, error) {
 	return content, nil
 }
 
-// Examples returns the example records. A file is named after its schema where
-// it is alone ("launch.json"); README of this folder says which is which.
+// Examples returns the example documents, each valid by the schema that the
+// README of this folder names beside it.
 func Examples() fs.FS {
 	examples, err := fs.Sub(files, "examples")
 	if err != nil {
