@@ -1,5 +1,4 @@
 /* The supervisor's own look at the parked child, through /proc, before any customer code (R02). */
-#define _GNU_SOURCE
 #include "jail.h"
 
 #include <dirent.h>

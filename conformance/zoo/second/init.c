@@ -1,6 +1,5 @@
 /* The first process of the producer's pid namespace. It says whether anybody else is left, and its end takes the
  * rest of the namespace with it: at the supervisor's word, or when the supervisor dies. */
-#define _GNU_SOURCE
 #include "jail.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* From the fork of the producer to its exec: everything between runs in the supervisor's own trusted code. */
-#define _GNU_SOURCE
 #include "jail.h"
 
 #include <errno.h>
@@ -44,7 +43,10 @@ static int bounds(void)
 static int descriptors(const struct jail_child *child)
 {
 	int keep[3] = {child->candidate, child->word, child->go};
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
+	if (nothing < 0 || dup2(nothing, 0) < 0)
+		return errno;
 	if (dup2(child->diagnostic, 1) < 0 || dup2(child->diagnostic, 2) < 0)
 		return errno;
 	for (int fd = 3; fd < 4096; fd++)

@@ -1,6 +1,5 @@
 /* The producer's system call filter, written out by hand: fork, vfork, clone and clone3 of every ABI go to the
  * listener; what could hide them or reach outside is denied; other ABIs are killed (C-63). */
-#define _GNU_SOURCE
 #include "jail.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* The producer's root: a small tmpfs with read-only pieces of the host's tree, entered before it loses its rights. */
-#define _GNU_SOURCE
 #include "jail.h"
 
 #include <errno.h>

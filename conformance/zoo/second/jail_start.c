@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "jail.h"
 
 #include <errno.h>

@@ -69,6 +69,7 @@ bool same_channel(int one, int other); /* C-11, C-65 */
 bool unix_peer(ino_t inode, uint32_t *peer, unsigned *shutdown);
 
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+uint64_t after_ms(uint64_t from, uint64_t ms); /* from plus ms, in ns; never wraps */
 
 /* The worker: a process that reserves, keeps and judges the candidate. */
 struct worker {

@@ -33,15 +33,14 @@ static void compress(uint32_t word[8], const unsigned char *from)
 
 	schedule(w, from);
 	memcpy(s, word, sizeof s);
+	/* The eight words keep their places; what each of them is called moves by one a round. */
 	for (int i = 0; i < 64; i++) {
-		uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
-		uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-		uint32_t one = s[7] + (turn(s[4], 6) ^ turn(s[4], 11) ^ turn(s[4], 25)) + choice + constant[i] + w[i];
-		uint32_t two = (turn(s[0], 2) ^ turn(s[0], 13) ^ turn(s[0], 22)) + majority;
+		uint32_t a = s[-i & 7], b = s[(1 - i) & 7], c = s[(2 - i) & 7];
+		uint32_t e = s[(4 - i) & 7], f = s[(5 - i) & 7], g = s[(6 - i) & 7], *h = &s[(7 - i) & 7];
+		uint32_t one = *h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + constant[i] + w[i];
 
-		memmove(s + 1, s, 7 * sizeof *s);
-		s[4] += one;
-		s[0] = one + two;
+		s[(3 - i) & 7] += one;
+		*h = one + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
 	}
 	for (int i = 0; i < 8; i++)
 		word[i] += s[i];

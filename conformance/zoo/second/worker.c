@@ -1,6 +1,5 @@
 /* The worker: keeps the candidate in an unnamed file of the spool, judges it and hands it back. It is the only part
  * that touches the file system or parses what the producer wrote; the supervisor can kill it at any time (R09). */
-#define _GNU_SOURCE
 #include "second.h"
 #include "shape.h"
 

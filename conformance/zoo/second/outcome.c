@@ -1,0 +1,74 @@
+#include "supervisor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void observe(struct supervisor *s, enum rank rank, int order, const char *code, const char *args, ...)
+{
+	va_list list;
+
+	if (rank > s->seen.rank || (rank == s->seen.rank && order >= s->seen.order))
+		return;
+	s->seen.rank = rank;
+	s->seen.order = order;
+	snprintf(s->seen.code, sizeof s->seen.code, "%s", code);
+	va_start(list, args);
+	s->seen.args[0] = '{';
+	vsnprintf(s->seen.args + 1, sizeof s->seen.args - 2, args, list);
+	va_end(list);
+	strcat(s->seen.args, "}");
+}
+
+void latch(struct supervisor *s)
+{
+	if (!LATCHED(s) && s->seen.rank != RANK_NONE) {
+		s->stage = stage_of(s);
+		s->cause = s->seen;
+	}
+	s->seen.rank = RANK_NONE;
+}
+
+const char *stage_of(const struct supervisor *s)
+{
+	if (s->success_started)
+		return "publish";
+	if (s->reaped)
+		return "finalize";
+	return s->launched ? "run" : "prepare";
+}
+
+const char *exit_class(const struct cause *cause)
+{
+	static const struct {
+		const char *code, *name;
+	} classes[] = {
+		{"run_request_invalid", "input_refusal"},
+		{"report_mode_unsupported", "input_refusal"},
+		{"report_budget_exceeded", "resource_refusal"},
+		{"diagnostic_budget_exceeded", "resource_refusal"},
+		{"run_process_refused", "resource_refusal"},
+		{"run_deadline_exceeded", "resource_refusal"},
+		{"run_isolation_unavailable", "resource_refusal"},
+		{"run_producer_failed", "producer_failure"},
+		{"report_channel_failed", "transport_failure"},
+		{"report_sink_failed", "transport_failure"},
+		{"run_aborted", "aborted"},
+	};
+
+	if (cause->rank == RANK_NONE)
+		return "success";
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+		if (strcmp(classes[i].code, cause->code) == 0)
+			return classes[i].name;
+	return "harness_fault";
+}
+
+int exit_of(const struct cause *cause)
+{
+	if (cause->rank == RANK_NONE)
+		return 0;
+	return strcmp(cause->code, "run_request_invalid") == 0 ? 2 : 1;
+}
+
+uint64_t effective(const struct supervisor *s, enum knob knob) { return s->launch.limit[knob].effective; }
