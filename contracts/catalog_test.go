@@ -153,3 +153,23 @@ func TestCatalogIsTheCallers(t *testing.T) {
 		t.Error("a change came back")
 	}
 }
+
+// FuzzParseCatalog: whatever is accepted keeps the layout's own rules.
+func FuzzParseCatalog(f *testing.F) {
+	f.Add(mustRead("failure-catalog.v1.json"))
+	f.Add([]byte(`{"schema":"pineforge-run-failure-catalog/v1","classes":["a"],"kinds":[],"codes":{"abc":{"class":"a"}}}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		catalog, err := ParseCatalog(content)
+		if err != nil {
+			if !errors.Is(err, ErrCatalog) {
+				t.Errorf("another error: %v", err)
+			}
+			return
+		}
+		for name, code := range catalog.Codes {
+			if !nameForm.MatchString(name) || !slices.Contains(catalog.Classes, code.Class) {
+				t.Errorf("code %q of class %q", name, code.Class)
+			}
+		}
+	})
+}
