@@ -144,6 +144,8 @@ static void settle(struct supervisor *s)
 	}
 	if (!s->launched)
 		s->diagnostic.source_known = true;
+	s->report.truncated |= s->report.written < s->report.accepted;
+	s->diagnostic.truncated |= s->diagnostic.written < s->diagnostic.accepted;
 	s->report.source_known = true;
 	s->report.complete = report->done && s->report.accepted > 0 && s->report.written == s->report.accepted;
 	s->diagnostic.complete = s->diagnostic.source_known && s->diagnostic.written == s->diagnostic.accepted &&
