@@ -86,7 +86,7 @@ static bool read_engine(struct request *request, const char *value[SLOTS])
 	request->library = value[SLOT_LIBRARY];
 	request->bars = value[SLOT_BARS];
 	request->operation = value[SLOT_CAPABILITIES] ? OPERATION_CAPABILITIES : OPERATION_BACKTEST;
-	good &= (request->bars == NULL) == (request->operation == OPERATION_CAPABILITIES);
+	good &= request->bars != NULL || request->operation == OPERATION_CAPABILITIES;
 	request->jailed = profile && strcmp(profile, "jailed") == 0;
 	good &= profile == NULL || request->jailed || strcmp(profile, "unjailed") == 0;
 	if (mode && (strcmp(mode, "SUMMARY_ONLY") == 0 || strcmp(mode, "STREAMED") == 0))
