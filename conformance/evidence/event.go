@@ -21,7 +21,7 @@ type Start struct {
 
 // Bytes says that Size bytes arrived on a channel at Offset of its file.
 // Channel is report or diagnostic, for an unsupervised process stdout, stderr
-// or candidate (drained and not kept).
+// or candidate.
 type Bytes struct {
 	Channel string `json:"channel"`
 	Offset  int64  `json:"offset"`

@@ -82,6 +82,14 @@ func (f File) Unsupervised(s scenario.Scenario, v Values) (Command, error) {
 	return r.command(), r.err
 }
 
+// FinalizerPath is the executable by which V is known.
+func (f File) FinalizerPath(v Values) (string, error) {
+	if f.Finalizer.Executable == "" {
+		return "", fmt.Errorf("launcher %s names no finalizer", f.Name)
+	}
+	return fill(f.Finalizer.Executable, f.fileValues(v))
+}
+
 func (f File) fileValues(v Values) map[string]string {
 	return map[string]string{"bin": v.Bin, "here": f.Folder, "library": v.Library, "ohlcv": v.OHLCV, "attempt": v.Attempt}
 }

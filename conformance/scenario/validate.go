@@ -121,6 +121,9 @@ func (s Scenario) checkControls() error {
 func (t Trigger) check() error {
 	switch t.Kind {
 	case AtBytes, AtEOF:
+		if t.Kind == AtBytes && t.N == 0 {
+			return fmt.Errorf("trigger bytes: counts from 1; use %s", AtSpawn)
+		}
 		return oneOf("trigger channel", t.Channel, ChannelReport, ChannelDiagnostic)
 	case AtRendezvous:
 		if t.N == 0 {

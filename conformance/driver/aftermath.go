@@ -1,0 +1,148 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/scenario"
+)
+
+// listProcesses records the processes that outlived the launcher. One that
+// ended by itself must have emptied its domain; one that was killed could not,
+// and gets the stop grace for what hangs on its life.
+func (a *attempt) listProcesses() error {
+	if a.exitSignal != 0 {
+		grace := time.Duration(scenario.StopGraceMS) * time.Millisecond
+		if err := a.until(func() bool { return len(a.outlived()) == 0 }, grace); err != nil {
+			return err
+		}
+	}
+	for _, pid := range a.outlived() {
+		letter, parent, _ := state(pid)
+		detail := fmt.Sprintf("pid %d parent %d state %c: %s", pid, parent, letter, strings.Join(lines(pid, "cmdline", "\x00"), " "))
+		a.record.event(evidence.Leftover{What: "process", Detail: strings.TrimSpace(detail)})
+	}
+	return nil
+}
+
+func (a *attempt) outlived() []int {
+	var found []int
+	for _, pid := range processes() {
+		if pid != a.standIn && alive(pid) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// aftermath records what else was left and takes everything down. What cannot
+// be taken down is a fault.
+func (a *attempt) aftermath() {
+	a.unfired()
+	steps := []struct {
+		name string
+		do   func() error
+	}{
+		{"list control groups", a.listGroups}, {"list mounts", a.listMounts}, {"list files", a.listFiles},
+		{"list ipc objects", a.listObjects}, {"kill what is left", func() error { return killEverything(killLimit) }},
+		{"close endpoints", a.closeAll}, {"remove control groups", func() error { return removeGroups(a.groups) }},
+		{"remove files", a.removeFiles},
+	}
+	for _, step := range steps {
+		if err := step.do(); err != nil {
+			a.record.fault(step.name, err)
+		}
+	}
+}
+
+func (a *attempt) listGroups() error {
+	for _, folder := range a.groups.below() {
+		a.record.event(evidence.Leftover{What: "cgroup", Detail: folder})
+	}
+	return nil
+}
+
+func (a *attempt) listMounts() error {
+	if a.mounts == nil {
+		return nil // prepare did not come that far
+	}
+	points, err := mountPoints()
+	if err != nil {
+		return err
+	}
+	for line := range points {
+		if !a.mounts[line] {
+			a.record.event(evidence.Leftover{What: "mount", Detail: line})
+		}
+	}
+	return nil
+}
+
+// listFiles looks where a launcher is allowed to leave nothing: the spool and
+// the shared memory files.
+func (a *attempt) listFiles() error {
+	if a.mounts == nil {
+		return nil
+	}
+	var errs []error
+	for _, folder := range []string{a.path(spoolFolder), "/dev/shm"} {
+		errs = append(errs, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err == nil && path != folder {
+				a.record.event(evidence.Leftover{What: "file", Detail: fmt.Sprintf("%s %s", d.Type(), path)})
+			}
+			return err
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+func (a *attempt) listObjects() error {
+	if a.mounts == nil {
+		return nil
+	}
+	n, err := sysvObjects()
+	if n > a.objects {
+		a.record.event(evidence.Leftover{What: "ipc", Detail: fmt.Sprintf("%d more System V objects than before", n-a.objects)})
+	}
+	return err
+}
+
+func (a *attempt) closeAll() error {
+	errs := []error{a.canaries.remove()}
+	for _, c := range a.channels {
+		errs = append(errs, c.close())
+	}
+	if a.terminal != nil {
+		errs = append(errs, a.terminal.close())
+	}
+	if a.pidfd >= 0 {
+		errs = append(errs, unix.Close(a.pidfd))
+	}
+	return errors.Join(errs...)
+}
+
+// removeFiles removes what is of no use as evidence: the spool and the
+// library, which can be compiled again.
+func (a *attempt) removeFiles() error {
+	err := unix.Unmount(a.path(spoolFolder), unix.MNT_DETACH)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
+		err = nil // it was never mounted
+	}
+	for _, name := range []string{spoolFolder, libraryFile} {
+		if removed := os.Remove(a.path(name)); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}
+	return err
+}

@@ -1,0 +1,205 @@
+package driver
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/scenario"
+)
+
+// attempt is everything of one attempt. It lives in the attempt process's one
+// goroutine, which owns all of it.
+type attempt struct {
+	dir      string
+	scenario scenario.Scenario
+	launcher launcherfile.File
+	setup    Setup
+	record   *record
+
+	groups   groups
+	mounts   map[string]bool // before the launch
+	objects  int             // System V, before the launch
+	canaries canaries
+	library  library
+	launch   evidence.Launch
+	command  launcherfile.Command
+	values   launcherfile.Values
+	plan     descriptorPlan
+
+	channels   []*channel // data endpoints
+	terminal   *terminal  // nil for an unsupervised process
+	started    int64      // stamp of the start
+	pid        int        // of the started process, 0 before
+	pidfd      int        // of the started process, -1 before
+	exited     bool
+	exitSignal int // that ended it, 0: none
+	standIn    int // stands in for a supervisor in a control attempt; 0: none
+
+	rules    []rule
+	handled  map[int]uint32 // by producer: the last point that was dealt with
+	nextScan int64
+	buffer   []byte
+}
+
+// Run is the body of the attempt process: it makes the attempt that the folder
+// describes, records it, and leaves nothing. It returns an error only where
+// there is no whole record; what went wrong in the attempt itself is in the
+// record, as a fault. Call it as `touchstone attempt DIR`, which Start does.
+func Run(dir string) error {
+	if err := enterNamespaces(); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("find attempt folder: %w", err)
+	}
+	s, f, setup, err := readSetup(dir)
+	if err != nil {
+		return err
+	}
+	r, err := newRecord(dir)
+	if err != nil {
+		return err
+	}
+	a := &attempt{dir: dir, scenario: s, launcher: f, setup: setup, record: r, pidfd: -1, canaries: noCanaries,
+		handled: map[int]uint32{}, buffer: make([]byte, packetBytes)}
+	for i, rule := range s.Controls {
+		a.rules = append(a.rules, newRule(i, rule))
+	}
+	return errors.Join(a.run(), a.record.close(a.included()))
+}
+
+// run makes the attempt in its stages. Each stage's failure is recorded as a
+// fault; whatever was made is taken down all the same.
+func (a *attempt) run() error {
+	stages := []struct {
+		name string
+		do   func() error
+	}{
+		{"prepare attempt", a.prepare}, {"plan launch", a.planLaunch}, {"start", a.start}, {"watch", a.watch},
+	}
+	for _, stage := range stages {
+		if err := stage.do(); err != nil {
+			a.record.fault(stage.name, err)
+			break
+		}
+	}
+	a.aftermath()
+	return a.writeLaunch()
+}
+
+func (a *attempt) included() []string {
+	names := []string{evidence.ScenarioFile, evidence.LauncherFile, evidence.LaunchFile, setupFile}
+	for _, name := range []string{ohlcvFile, pairingFile, a.scenario.Fixture.PayloadFile} {
+		if _, err := os.Stat(filepath.Join(a.dir, name)); name != "" && err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (a *attempt) path(name string) string { return filepath.Join(a.dir, name) }
+
+// prepare makes what the attempt is made in: groups, canaries, spool, library
+// and market data.
+func (a *attempt) prepare() (err error) {
+	a.groups = ownGroups(os.Getenv(groupVariable)).make()
+	if err := os.Mkdir(a.path(spoolFolder), 0o700); err != nil {
+		return fmt.Errorf("make spool: %w", err)
+	}
+	if err := mountSized(a.path(spoolFolder), a.scenario.SpoolBytes(), 0o700); err != nil {
+		return err
+	}
+	if err := writeNew(a.path(ohlcvFile), ohlcv(a.scenario.BarCount()), 0o644); err != nil {
+		return fmt.Errorf("write market data: %w", err)
+	}
+	if a.canaries, err = plantCanaries(); err != nil {
+		return err
+	}
+	if a.objects, err = sysvObjects(); err != nil {
+		return err
+	}
+	a.mounts, err = mountPoints()
+	return err
+}
+
+// ohlcv is a file of bars one minute apart, with plain numbers.
+func ohlcv(bars int) []byte {
+	var text strings.Builder
+	text.WriteString("timestamp,open,high,low,close,volume\n")
+	for i := range bars {
+		fmt.Fprintf(&text, "%d,%d,%d,%d,%d,%d\n", 1_700_000_040_000+60_000*i, 100+i, 102+i, 99+i, 101+i, 10*(i+1))
+	}
+	return []byte(text.String())
+}
+
+// patchLibrary writes the attempt's copy of the fixture.
+func (a *attempt) patchLibrary() error {
+	args := map[string]string{}
+	for key, value := range a.scenario.Fixture.Args {
+		args[key] = value
+	}
+	args["candidate_fd"], args["sink_fd"] = a.launcher.Producer.Candidate, a.launcher.Producer.Sink
+	if a.scenario.Kind == scenario.Control {
+		args["candidate_fd"], args["sink_fd"] = fmt.Sprintf("fd:%d", a.plan.candidate), ""
+	}
+	var payload []byte
+	if name := a.scenario.Fixture.PayloadFile; name != "" {
+		text, err := os.ReadFile(a.path(name))
+		if err != nil {
+			return fmt.Errorf("read payload: %w", err)
+		}
+		payload = append([]byte{}, text...)
+	}
+	at, stateful, err := patch(a.setup.Library, a.path(libraryFile), args, payload)
+	if err != nil {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(a.path(libraryFile), &st); err != nil {
+		return fmt.Errorf("describe library: %w", err)
+	}
+	a.library = library{path: a.path(libraryFile), device: st.Dev, inode: st.Ino, state: at, hasStates: stateful}
+	sum, err := digestFile(a.path(libraryFile))
+	a.launch.Library, a.launch.LibrarySHA256 = a.path(libraryFile), sum
+	return err
+}
+
+func digestFile(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("digest library: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func newAttemptID() (id [16]byte, err error) {
+	if _, err := rand.Read(id[:]); err != nil {
+		return id, fmt.Errorf("make attempt id: %w", err)
+	}
+	return id, nil
+}
+
+// writeLaunch writes launch.json, whatever of it is known.
+func (a *attempt) writeLaunch() error {
+	text, err := json.Marshal(a.launch, json.Deterministic(true))
+	if err == nil {
+		err = writeNew(a.path(evidence.LaunchFile), append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", evidence.LaunchFile, err)
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+package driver
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/scenario"
+)
+
+// rule is a rule of the scenario and whether its time has come.
+type rule struct {
+	scenario.Rule
+	index int
+	done  bool
+}
+
+func newRule(index int, r scenario.Rule) rule { return rule{Rule: r, index: index} }
+
+// stopAt is where a channel's reader must stop exactly: the next byte count
+// that a rule waits for; 0 for nowhere.
+func (a *attempt) stopAt(c *channel) int64 {
+	next := int64(0)
+	for _, r := range a.rules {
+		if n := int64(r.Trigger.N); !r.done && r.Trigger.Kind == scenario.AtBytes && r.Trigger.Channel == c.name && n > c.total {
+			if next == 0 || n < next {
+				next = n
+			}
+		}
+	}
+	return next
+}
+
+// nextTimed is the stamp of the next timed rule, at most otherwise.
+func (a *attempt) nextTimed(otherwise int64) int64 {
+	for _, r := range a.rules {
+		if !r.done && r.Trigger.Kind == scenario.AtTime {
+			otherwise = min(otherwise, a.started+int64(r.Trigger.N)*1e6)
+		}
+	}
+	return otherwise
+}
+
+func (a *attempt) timed(now int64) {
+	a.fire(func(t scenario.Trigger) bool {
+		return t.Kind == scenario.AtTime && now >= a.started+int64(t.N)*1e6
+	})
+}
+
+// fire does the actions of every rule whose trigger holds, once, in the
+// scenario's order. It says whether an action ended or held the producer.
+func (a *attempt) fire(holds func(scenario.Trigger) bool) (held bool) {
+	for i := range a.rules {
+		r := &a.rules[i]
+		if r.done || !holds(r.Trigger) {
+			continue
+		}
+		r.done = true
+		err := a.act(r.Action)
+		result := evidence.Control{Rule: r.index, Trigger: r.Trigger, Action: r.Action, Result: evidence.Done}
+		if err != nil {
+			result.Result, result.Detail = evidence.Failed, err.Error()
+		}
+		a.record.event(result)
+		held = held || (err == nil && r.Action.Who == scenario.Producer &&
+			(r.Action.Kind == scenario.DoKill || r.Action.Kind == scenario.DoStop))
+	}
+	return held
+}
+
+// unfired records the rules whose trigger never held.
+func (a *attempt) unfired() {
+	for _, r := range a.rules {
+		if !r.done {
+			a.record.event(evidence.Control{Rule: r.index, Trigger: r.Trigger, Action: r.Action, Result: evidence.NotReached})
+		}
+	}
+}
+
+func (a *attempt) act(action scenario.Action) error {
+	switch action.Kind {
+	case scenario.DoKill:
+		name := action.Signal
+		if name == "" {
+			name = "KILL"
+		}
+		return a.signal(action.Who, unix.SignalNum("SIG"+name))
+	case scenario.DoStop:
+		return a.signal(action.Who, unix.SIGSTOP)
+	case scenario.DoContinue:
+		if action.Who == scenario.Producer {
+			return a.continueProducer()
+		}
+		return a.signal(action.Who, unix.SIGCONT)
+	case scenario.DoCancel:
+		return a.signal(scenario.Supervisor, unix.SignalNum("SIG"+a.launcher.Cancel.Signal))
+	case scenario.DoObserve:
+		return a.observe(action.Who)
+	case scenario.DoPoke:
+		return a.poke(action)
+	}
+	return a.turn(action)
+}
+
+// turn pauses, resumes or closes the reader of an endpoint.
+func (a *attempt) turn(action scenario.Action) error {
+	if action.Channel == scenario.ChannelTerminal {
+		if a.terminal == nil {
+			return errors.New("there is no terminal endpoint")
+		}
+		a.terminal.paused = action.Kind == scenario.DoPause
+		if action.Kind == scenario.DoClose {
+			return a.terminal.close()
+		}
+		return nil
+	}
+	i := slices.IndexFunc(a.channels, func(c *channel) bool { return c.name == action.Channel })
+	if i < 0 {
+		return fmt.Errorf("there is no %s endpoint", action.Channel)
+	}
+	a.channels[i].paused = action.Kind == scenario.DoPause
+	if action.Kind == scenario.DoClose {
+		return a.channels[i].close()
+	}
+	return nil
+}
+
+// role finds the process of a role, and what must still hold when it is signalled.
+func (a *attempt) role(who string) (pid int, check func() bool, err error) {
+	switch who {
+	case scenario.Supervisor:
+		if a.standIn != 0 {
+			return a.standIn, func() bool { return true }, nil
+		}
+		if a.exited || a.pid == 0 {
+			return 0, nil, errors.New("the supervisor has ended")
+		}
+		return a.pid, func() bool { return !a.exited }, nil // our own child, not reaped yet
+	case scenario.Producer:
+		found := a.library.producers()
+		if len(found) == 0 {
+			return 0, nil, errors.New("no live process has the fixture mapped")
+		}
+		return found[0], func() bool { _, mapped := a.library.mapped(found[0]); return mapped }, nil
+	}
+	executable, err := a.launcher.FinalizerPath(a.values)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, pid := range processes() {
+		if runs(pid, executable) && alive(pid) {
+			return pid, func() bool { return runs(pid, executable) }, nil
+		}
+	}
+	return 0, nil, fmt.Errorf("no live process runs %s", executable)
+}
+
+func runs(pid int, executable string) bool {
+	a, err := os.Stat(procPath(pid, "exe"))
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(executable)
+	return err == nil && os.SameFile(a, b)
+}
+
+func (a *attempt) signal(who string, number unix.Signal) error {
+	if number == 0 {
+		return errors.New("no such signal")
+	}
+	pid, check, err := a.role(who)
+	if err != nil {
+		return err
+	}
+	return signalProcess(pid, number, check)
+}
+
+func (a *attempt) observe(who string) error {
+	pid, _, err := a.role(who)
+	if err != nil {
+		return err
+	}
+	o, err := observe(who, pid, a.pid, a.launch.HostEndpoints)
+	if err != nil {
+		return err
+	}
+	a.record.event(o)
+	return nil
+}
+
+// poke writes a state word of the producer.
+func (a *attempt) poke(action scenario.Action) error {
+	pid, _, err := a.role(scenario.Producer)
+	if err != nil {
+		return err
+	}
+	var value uint64
+	switch action.Value {
+	case scenario.ValueSupervisorPID:
+		supervisor, _, err := a.role(scenario.Supervisor)
+		if err != nil {
+			return err
+		}
+		value = uint64(supervisor)
+	case scenario.ValueProducerPID:
+		value = uint64(pid)
+	default:
+		if value, err = strconv.ParseUint(action.Value, 10, 64); err != nil {
+			return fmt.Errorf("poke value %q: want a decimal", action.Value)
+		}
+	}
+	base, mapped := a.library.mapped(pid)
+	if !mapped {
+		return fmt.Errorf("process %d has the fixture no longer mapped", pid)
+	}
+	return a.library.writeState(pid, base, wordsOffset+8*action.Word, binary.LittleEndian.AppendUint64(nil, value))
+}
+
+// scan looks for producers at a new rendezvous, deals with it and continues
+// them.
+func (a *attempt) scan(now int64) {
+	if now < a.nextScan {
+		return
+	}
+	awaited := slices.ContainsFunc(a.rules, func(r rule) bool { return !r.done && r.Trigger.Kind == scenario.AtRendezvous })
+	pause := scanSeldom
+	if awaited {
+		pause = scanSoon
+	}
+	if a.library.hasStates && !a.exited {
+		for _, pid := range a.library.producers() {
+			a.lookAt(pid)
+		}
+	}
+	a.nextScan = now + int64(pause/time.Nanosecond)
+}
+
+// lookAt deals with one producer, if it has come to a new point and stands
+// still there: stopped, or parked where a stop is ignored.
+func (a *attempt) lookAt(pid int) {
+	base, mapped := a.library.mapped(pid)
+	if !mapped {
+		return
+	}
+	s, err := a.library.readState(pid, base)
+	letter, _, running := state(pid)
+	if err != nil || !running || s.point <= a.handled[pid] || (letter != 'T' && s.parked == 0) {
+		return
+	}
+	a.handled[pid] = s.point
+	r := evidence.Rendezvous{PID: pid, Point: s.point, Parked: s.parked != 0, CandidateBytes: s.candidate, SinkBytes: s.sink,
+		DiagnosticBytes: s.diagnostic, Words: s.words, WChar: written(pid)}
+	for _, c := range a.channels {
+		switch c.name {
+		case scenario.ChannelReport:
+			r.ReportRead = c.total
+		case scenario.ChannelDiagnostic:
+			r.DiagnosticRead = c.total
+		}
+	}
+	a.record.event(r)
+	held := a.fire(func(t scenario.Trigger) bool { return t.Kind == scenario.AtRendezvous && t.N == uint64(s.point) })
+	if held {
+		return
+	}
+	if err := a.resume(pid, base, s.point); err != nil && alive(pid) {
+		a.record.fault("continue producer", err)
+	}
+}
+
+// continueProducer continues a producer that an earlier action held, also one
+// that stands at a rendezvous.
+func (a *attempt) continueProducer() error {
+	pid, check, err := a.role(scenario.Producer)
+	if err != nil {
+		return err
+	}
+	base, mapped := a.library.mapped(pid)
+	if s, err := a.library.readState(pid, base); mapped && a.library.hasStates && err == nil {
+		return a.resume(pid, base, s.point)
+	}
+	return signalProcess(pid, unix.SIGCONT, check)
+}
+
+// resume lets a producer go on from a point: first the word that a parked one
+// waits for, then the signal that a stopped one needs.
+func (a *attempt) resume(pid int, base uint64, point uint32) error {
+	if err := a.library.writeState(pid, base, resumeOffset, binary.LittleEndian.AppendUint32(nil, point)); err != nil {
+		return err
+	}
+	return signalProcess(pid, unix.SIGCONT, func() bool { _, mapped := a.library.mapped(pid); return mapped })
+}

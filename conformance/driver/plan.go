@@ -1,0 +1,123 @@
+package driver
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/scenario"
+)
+
+// descriptorPlan is which numbers a started process finds its descriptors at.
+// They differ from attempt to attempt, so that no launcher can count on one.
+type descriptorPlan struct {
+	terminal  int
+	launch    int
+	candidate int // of a control attempt
+	extra     []int
+}
+
+const (
+	firstNumber = 3
+	lastNumber  = 95
+	arenaNumber = 5 // reserved by the engine, never a channel
+)
+
+// planDescriptors draws numbers that are free of the reserved ones.
+func planDescriptors(id [16]byte, reserved []launcherfile.Descriptor, extras int) descriptorPlan {
+	taken := map[int]bool{arenaNumber: true}
+	for _, d := range reserved {
+		taken[d.Number] = true
+	}
+	var seed [32]byte
+	copy(seed[:], id[:])
+	source := rand.New(rand.NewChaCha8(seed))
+	draw := func() int {
+		for {
+			n := firstNumber + source.IntN(lastNumber-firstNumber+1)
+			if !taken[n] {
+				taken[n] = true
+				return n
+			}
+		}
+	}
+	p := descriptorPlan{terminal: draw(), launch: draw(), candidate: draw()}
+	for range extras {
+		p.extra = append(p.extra, draw())
+	}
+	return p
+}
+
+// planLaunch decides argv, environment and descriptors and writes the files
+// that they name.
+func (a *attempt) planLaunch() error {
+	id, err := newAttemptID()
+	if err != nil {
+		return err
+	}
+	a.plan = planDescriptors(id, a.launcher.Profile[a.scenario.Cell.Profile].Descriptor, a.scenario.ExtraDescriptors)
+	a.values = launcherfile.Values{Bin: a.setup.Bin, Library: a.path(libraryFile), OHLCV: a.path(ohlcvFile),
+		Spool: a.path(spoolFolder), Pairing: a.path(pairingFile), Attempt: a.dir, AttemptID: hex.EncodeToString(id[:]),
+		TerminalFD: a.plan.terminal, LaunchFD: a.plan.launch}
+	if err := a.patchLibrary(); err != nil {
+		return err
+	}
+	if a.command, err = a.render(); err != nil {
+		return err
+	}
+	if a.scenario.Kind == scenario.Launch {
+		a.launch.AttemptID = a.values.AttemptID
+	}
+	a.launch.Argv, a.launch.Environment, a.launch.Directory = a.command.Argv, a.command.Environment, workFolder
+	a.launch.Document, a.launch.Pairing, a.launch.Cgroups = a.command.Document, a.command.Pairing, a.groups.leaves
+	if a.command.Pairing == "" {
+		return nil
+	}
+	if err := writeNew(a.path(pairingFile), []byte(a.command.Pairing+"\n"), 0o644); err != nil {
+		return fmt.Errorf("write pairing file: %w", err)
+	}
+	return nil
+}
+
+func (a *attempt) render() (launcherfile.Command, error) {
+	switch a.scenario.Kind {
+	case scenario.Reference:
+		return a.launcher.Unsupervised(a.scenario, a.values)
+	case scenario.Control:
+		return launcherfile.Command{Argv: []string{a.setup.Control, a.library.path},
+			Environment: []string{"LANG=C", "PATH=" + os.Getenv("PATH")}}, nil
+	}
+	return a.launcher.Supervised(a.scenario, a.values)
+}
+
+// newMemfd is an anonymous file of zeros, rewindable by its reader.
+func newMemfd(name string, bytes int64) (int, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("make memory file: %w", err)
+	}
+	if err := unix.Ftruncate(fd, bytes); err != nil {
+		_ = unix.Close(fd) // the cause is reported
+		return -1, fmt.Errorf("make memory file of %d bytes: %w", bytes, err)
+	}
+	return fd, nil
+}
+
+// executable is where a program is found: as named, or along the fixed path.
+func executable(argv0, path string) (string, error) {
+	if filepath.IsAbs(argv0) {
+		return argv0, nil
+	}
+	for _, folder := range filepath.SplitList(path) {
+		candidate := filepath.Join(folder, argv0)
+		if unix.Access(candidate, unix.X_OK) == nil {
+			return candidate, nil
+		}
+	}
+	return "", fmt.Errorf("find program %s: not on the path", argv0)
+}

@@ -1,0 +1,83 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/scenario"
+)
+
+// Setup says where on this machine an attempt finds what it needs.
+type Setup struct {
+	Bin     string `json:"bin"`     // folder of the launcher's binaries
+	Library string `json:"library"` // the compiled fixture; a patched copy of it is used
+	Control string `json:"control"` // the compiled control program; needed by control attempts only
+}
+
+// The attempt folder's files beyond those of package evidence.
+const (
+	setupFile   = "setup.json"
+	libraryFile = "fixture.so" // the patched copy; removed at the end
+	ohlcvFile   = "ohlcv.csv"
+	pairingFile = "pairing.json"
+	spoolFolder = "spool"
+	logFile     = "driver.log" // what the attempt process itself had to say
+)
+
+// Prepare makes an attempt folder and writes into it what Run needs. A
+// payload file that the scenario names must be put there by the caller, before
+// Start. The folder must not exist or be empty.
+func Prepare(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("prepare attempt: %w", err)
+	}
+	scenarioText, err := scenario.Encode(s)
+	launcherText, launcherErr := launcherfile.Encode(f)
+	setupText, setupErr := json.Marshal(setup)
+	if err := errors.Join(err, launcherErr, setupErr); err != nil {
+		return fmt.Errorf("prepare attempt: %w", err)
+	}
+	for name, text := range map[string][]byte{
+		evidence.ScenarioFile: scenarioText, evidence.LauncherFile: launcherText, setupFile: append(setupText, '\n')} {
+		if err := writeNew(filepath.Join(dir, name), text, 0o644); err != nil {
+			return fmt.Errorf("prepare attempt: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeNew creates a file that must not exist yet.
+func writeNew(path string, text []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+// readSetup reads what Prepare wrote.
+func readSetup(dir string) (s scenario.Scenario, f launcherfile.File, setup Setup, err error) {
+	texts := map[string][]byte{}
+	for _, name := range []string{evidence.ScenarioFile, evidence.LauncherFile, setupFile} {
+		if texts[name], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+			return s, f, setup, fmt.Errorf("read attempt: %w", err)
+		}
+	}
+	if s, err = scenario.Decode(texts[evidence.ScenarioFile]); err != nil {
+		return s, f, setup, err
+	}
+	if f, err = launcherfile.Decode(texts[evidence.LauncherFile]); err != nil {
+		return s, f, setup, err
+	}
+	if err = json.Unmarshal(texts[setupFile], &setup, json.RejectUnknownMembers(true)); err != nil {
+		return s, f, setup, fmt.Errorf("read attempt: %s: %w", setupFile, err)
+	}
+	return s, f, setup, nil
+}

@@ -1,0 +1,226 @@
+package driver
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/scenario"
+)
+
+// workFolder is the working directory of every started process.
+const workFolder = "/"
+
+// start makes the endpoints, starts the process and closes our copies of its
+// descriptors, so that their ends are seen.
+func (a *attempt) start() (err error) {
+	var gifts []given
+	defer func() { err = errors.Join(err, closeGiven(gifts)) }()
+	if err := a.startStandIn(); err != nil {
+		return err
+	}
+	gifts, err = a.gifts(nil)
+	if err != nil {
+		return err
+	}
+	for _, g := range gifts {
+		d, err := g.describe()
+		if err != nil {
+			return err
+		}
+		a.launch.Descriptors = append(a.launch.Descriptors, d)
+	}
+	if err := join(a.groups.leaves); err != nil {
+		return err
+	}
+	pid, forkErr := fork(a.command, gifts)
+	mono := evidence.Monotonic()
+	if err := errors.Join(forkErr, join(a.groups.parents)); err != nil {
+		return err
+	}
+	a.pid, a.started = pid, mono
+	a.record.eventAt(mono, evidence.Start{ArgvSHA256: argvDigest(a.command.Argv), PID: pid})
+	if a.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
+		return fmt.Errorf("watch process %d: %w", pid, err)
+	}
+	return nil
+}
+
+func argvDigest(argv []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(argv, "\x00") + "\x00"))
+	return hex.EncodeToString(sum[:])
+}
+
+// gifts makes what the process inherits. Our ends go to the attempt's readers
+// at once; what it returns is to be closed by the caller, also on an error.
+func (a *attempt) gifts(gifts []given) ([]given, error) {
+	null, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return gifts, fmt.Errorf("open /dev/null: %w", err)
+	}
+	gifts = append(gifts, given{0, "stdin", "device", null})
+	if a.scenario.Kind != scenario.Launch {
+		return a.unsupervisedGifts(gifts)
+	}
+	for i, e := range []struct{ name, transport, file string }{
+		{scenario.ChannelReport, a.scenario.Endpoints.Report, evidence.ReportFile},
+		{scenario.ChannelDiagnostic, a.scenario.Endpoints.Diagnostic, evidence.DiagnosticFile},
+	} {
+		if gifts, err = a.dataEndpoint(gifts, i+1, e.name, e.transport, e.file); err != nil {
+			return gifts, err
+		}
+	}
+	p, err := newTerminalPair()
+	if err != nil {
+		return gifts, err
+	}
+	a.terminal = &terminal{fd: p.ours}
+	gifts = append(gifts, given{a.plan.terminal, p.name, p.kind, p.theirs})
+	if err := a.host(p); err != nil {
+		return gifts, err
+	}
+	return a.launchGifts(gifts)
+}
+
+// unsupervisedGifts are those of a reference or control process.
+func (a *attempt) unsupervisedGifts(gifts []given) (_ []given, err error) {
+	if gifts, err = a.dataEndpoint(gifts, 1, "stdout", scenario.Pipe, evidence.StdoutFile); err != nil {
+		return gifts, err
+	}
+	if gifts, err = a.dataEndpoint(gifts, 2, "stderr", scenario.Pipe, evidence.StderrFile); err != nil {
+		return gifts, err
+	}
+	if a.scenario.Kind != scenario.Control {
+		return gifts, nil
+	}
+	return a.dataEndpoint(gifts, a.plan.candidate, "candidate", scenario.Pipe, candidateFile)
+}
+
+// candidateFile holds what a control program's fixture sent as a candidate.
+const candidateFile = "candidate.bin"
+
+func (a *attempt) dataEndpoint(gifts []given, number int, name, transport, file string) ([]given, error) {
+	p, err := newPair(name, transport)
+	if err != nil {
+		return gifts, err
+	}
+	gifts = append(gifts, given{number, p.name, p.kind, p.theirs})
+	c := &channel{name: name, file: file, fd: p.ours}
+	for _, pace := range a.scenario.Paces {
+		if pace.Channel == name {
+			c.pace = pace
+		}
+	}
+	a.channels = append(a.channels, c)
+	return gifts, errors.Join(a.host(p), a.record.evidence.Open(file))
+}
+
+func (a *attempt) host(p pair) error {
+	h, err := p.host()
+	a.launch.HostEndpoints = append(a.launch.HostEndpoints, h)
+	return err
+}
+
+// launchGifts are the launch document, the profile's own descriptors and the
+// scenario's further ones.
+func (a *attempt) launchGifts(gifts []given) ([]given, error) {
+	if a.command.Document != "" {
+		fd, err := filledPipe([]byte(a.command.Document))
+		if err != nil {
+			return gifts, err
+		}
+		gifts = append(gifts, given{a.plan.launch, "launch", scenario.Pipe, fd})
+	}
+	for _, d := range a.command.Descriptors {
+		fd, err := newMemfd("arena", d.Bytes)
+		if err != nil {
+			return gifts, err
+		}
+		gifts = append(gifts, given{d.Number, "arena", d.Kind, fd})
+	}
+	for i, number := range a.plan.extra {
+		p, err := newPair(fmt.Sprintf("extra-%d", i), scenario.Pipe)
+		if err != nil {
+			return gifts, err
+		}
+		// Our end stays open to the attempt's end: an open pipe, not a broken one.
+		gifts = append(gifts, given{number, p.name, p.kind, p.theirs})
+		if err := a.host(p); err != nil {
+			return gifts, err
+		}
+	}
+	return gifts, nil
+}
+
+// filledPipe is the read end of a pipe that holds a text and then ends.
+func filledPipe(text []byte) (int, error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		return -1, fmt.Errorf("make launch descriptor: %w", err)
+	}
+	n, err := unix.Write(fds[1], text)
+	if err == nil && n != len(text) {
+		err = unix.ENOSPC
+	}
+	err = errors.Join(err, unix.Close(fds[1]), unix.SetNonblock(fds[0], false))
+	if err != nil {
+		_ = unix.Close(fds[0]) // the cause is reported
+		return -1, fmt.Errorf("fill launch descriptor with %d bytes: %w", len(text), err)
+	}
+	return fds[0], nil
+}
+
+func closeGiven(gifts []given) error {
+	var errs []error
+	for _, g := range gifts {
+		errs = append(errs, unix.Close(g.fd))
+	}
+	return errors.Join(errs...)
+}
+
+// fork starts the process with exactly the given descriptors.
+func fork(c launcherfile.Command, gifts []given) (int, error) {
+	i := slices.IndexFunc(c.Environment, func(v string) bool { return strings.HasPrefix(v, "PATH=") })
+	program, err := executable(c.Argv[0], strings.TrimPrefix(c.Environment[i], "PATH="))
+	if err != nil {
+		return 0, err
+	}
+	last := slices.MaxFunc(gifts, func(a, b given) int { return a.number - b.number }).number
+	files := slices.Repeat([]uintptr{^uintptr(0)}, last+1) // -1: closed
+	for _, g := range gifts {
+		files[g.number] = uintptr(g.fd)
+	}
+	pid, err := syscall.ForkExec(program, c.Argv, &syscall.ProcAttr{Dir: workFolder, Env: c.Environment, Files: files})
+	if err != nil {
+		return 0, fmt.Errorf("start %s: %w", program, err)
+	}
+	return pid, nil
+}
+
+// startStandIn starts the process that a control attempt's fixture aims at in
+// place of a supervisor, where the scenario tells it a supervisor's pid.
+func (a *attempt) startStandIn() error {
+	wanted := slices.ContainsFunc(a.scenario.Controls, func(r scenario.Rule) bool {
+		return r.Action.Kind == scenario.DoPoke && r.Action.Value == scenario.ValueSupervisorPID
+	})
+	if a.scenario.Kind != scenario.Control || !wanted {
+		return nil
+	}
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open /dev/null: %w", err)
+	}
+	path := os.Getenv("PATH")
+	a.standIn, err = fork(launcherfile.Command{Argv: []string{"sleep", "infinity"}, Environment: []string{"PATH=" + path}},
+		[]given{{0, "stdin", "device", null}, {1, "stdout", "device", null}, {2, "stderr", "device", null}})
+	return errors.Join(err, unix.Close(null))
+}

@@ -1,0 +1,128 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/scenario"
+)
+
+// NeedsRootError is why no attempt can be made here: the caller reports not-run.
+type NeedsRootError struct{ Cause string }
+
+func (e *NeedsRootError) Error() string {
+	return "needs root: " + e.Cause
+}
+
+// groupVariable hands the name of the attempt's control group leaves to Run.
+const groupVariable = "TOUCHSTONE_ATTEMPT_GROUP"
+
+// hardSlack is what the attempt process gets beyond its own limits (hang,
+// drain, cleanup) before Start kills it. Far away: reaching it is a suite fault.
+const hardSlack = 60 * time.Second
+
+// Start runs `EXE attempt DIR` in namespaces of its own and waits for it. It
+// returns nil when the attempt has left a whole record, whatever that says; a
+// *NeedsRootError where it cannot be made here; another error, with the
+// attempt's last words, otherwise. When ctx ends, everything of the attempt is
+// killed.
+func Start(ctx context.Context, exe, dir string) error {
+	if os.Geteuid() != 0 {
+		return &NeedsRootError{"an attempt is made in namespaces of its own; run as root"}
+	}
+	limit, err := hardLimit(dir)
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(dir, logFile), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644)
+	if err != nil {
+		return fmt.Errorf("start attempt: %w", err)
+	}
+	group, err := groupName()
+	if err != nil {
+		return errors.Join(err, log.Close())
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err = runAttempt(ctx, exe, dir, group, log)
+	return errors.Join(err, removeGroups(ownGroups(group)), log.Close(), removeEmpty(log.Name()))
+}
+
+func groupName() (string, error) {
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", fmt.Errorf("start attempt: %w", err)
+	}
+	return "touchstone-" + hex.EncodeToString(random[:]), nil
+}
+
+func hardLimit(dir string) (time.Duration, error) {
+	text, err := os.ReadFile(filepath.Join(dir, evidence.ScenarioFile))
+	if err != nil {
+		return 0, fmt.Errorf("start attempt: %w", err)
+	}
+	s, err := scenario.Decode(text)
+	if err != nil {
+		return 0, fmt.Errorf("start attempt: %w", err)
+	}
+	return time.Duration(s.HangLimit(0))*time.Millisecond + hardSlack, nil
+}
+
+// runAttempt starts the attempt process and waits. Its thread is locked: the
+// parent-death signal follows the thread that started the process.
+func runAttempt(ctx context.Context, exe, dir, group string, log *os.File) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	c := exec.CommandContext(ctx, exe, "attempt", dir)
+	c.Env = append(os.Environ(), groupVariable+"="+group)
+	c.Stdout, c.Stderr = log, log
+	c.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET | unix.CLONE_NEWUTS,
+		Pdeathsig:  syscall.SIGKILL,
+	}
+	err := c.Start()
+	if errors.Is(err, unix.EPERM) {
+		return &NeedsRootError{"the kernel refuses new namespaces here"}
+	}
+	if err != nil {
+		return fmt.Errorf("start attempt %s: %w", dir, err)
+	}
+	if err := c.Wait(); err != nil {
+		return fmt.Errorf("run attempt %s: %w", dir, errors.Join(err, context.Cause(ctx), lastWords(log)))
+	}
+	return nil
+}
+
+// lastWords is the end of the attempt's log as an error, nil when it is empty.
+func lastWords(log *os.File) error {
+	text, err := os.ReadFile(log.Name())
+	if err != nil {
+		return err
+	}
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return nil
+	}
+	return errors.New(string(text[max(0, len(text)-1000):]))
+}
+
+// removeEmpty removes a file that nothing was written to.
+func removeEmpty(path string) error {
+	if st, err := os.Stat(path); err != nil || st.Size() > 0 {
+		return err
+	}
+	return os.Remove(path)
+}

@@ -1,0 +1,2 @@
+/* The seam of no engine: the control program's entry point is enough. */
+#include "fixture.h"

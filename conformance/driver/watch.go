@@ -1,0 +1,276 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/scenario"
+)
+
+const (
+	scanSoon   = 2 * time.Millisecond  // between looks for a rendezvous that a rule waits for
+	scanSeldom = 20 * time.Millisecond // for one that nobody named, which is only continued
+	drainLimit = 2 * time.Second       // from the launcher's exit to the end of its endpoints
+	killLimit  = 10 * time.Second      // for a killed process to be reaped
+)
+
+// watch follows the process to its exit and its endpoints to their ends.
+func (a *attempt) watch() error {
+	a.fire(func(t scenario.Trigger) bool { return t.Kind == scenario.AtSpawn })
+	limit := a.scenario.HangLimit(a.launcher.Tolerance.SlackMS)
+	if err := a.until(func() bool { return a.exited }, time.Duration(limit)*time.Millisecond); err != nil {
+		return err
+	}
+	if !a.exited {
+		a.record.event(evidence.Watchdog{LimitMS: limit, Waiting: "exit"})
+		if err := a.killAll(); err != nil {
+			return err
+		}
+	}
+	return a.drain()
+}
+
+// killAll kills every process of the attempt and waits for the started one,
+// whose status is recorded as always.
+func (a *attempt) killAll() error {
+	if err := unix.Kill(-1, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("kill attempt: %w", err)
+	}
+	if err := a.until(func() bool { return a.exited }, killLimit); err != nil {
+		return err
+	}
+	if !a.exited {
+		return fmt.Errorf("kill attempt: process %d does not end", a.pid)
+	}
+	return nil
+}
+
+// drain lists the processes that outlived the started one, then reads the
+// endpoints to their ends, no longer slowly. What still holds an endpoint open
+// at the limit is killed.
+func (a *attempt) drain() error {
+	for _, c := range a.channels {
+		c.pace, c.paused = scenario.Pace{}, false
+	}
+	if a.terminal != nil {
+		a.terminal.paused = false
+	}
+	if err := a.listProcesses(); err != nil {
+		return err
+	}
+	if err := a.until(a.drained, drainLimit); err != nil {
+		return err
+	}
+	if a.drained() {
+		return nil
+	}
+	a.record.event(evidence.Watchdog{LimitMS: uint64(drainLimit.Milliseconds()), Waiting: "drain"})
+	if err := killEverything(killLimit); err != nil {
+		return err
+	}
+	if err := a.until(a.drained, drainLimit); err != nil {
+		return err
+	}
+	if !a.drained() {
+		return errors.New("drain endpoints: still open with every process dead")
+	}
+	return nil
+}
+
+func (a *attempt) drained() bool {
+	for _, c := range a.channels {
+		if c.open() {
+			return false
+		}
+	}
+	return a.terminal == nil || !a.terminal.open()
+}
+
+// until turns the loop until done or for at most limit.
+func (a *attempt) until(done func() bool, limit time.Duration) error {
+	deadline := evidence.Monotonic() + limit.Nanoseconds()
+	for !done() && evidence.Monotonic() < deadline {
+		if err := a.step(deadline); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step waits for the next thing to happen, at most to deadline, and deals with
+// all of it. The terminal endpoint is polled before the data endpoints: a
+// data endpoint that is seen open after a packet was seen had not ended before.
+func (a *attempt) step(deadline int64) error {
+	now := evidence.Monotonic()
+	wake := deadline
+	polled := []unix.PollFd{{Fd: -1}}
+	if a.terminal != nil {
+		polled[0] = a.terminal.interest()
+	}
+	allowed := make([]int, len(a.channels))
+	for i, c := range a.channels {
+		n, again := c.allowance(now, a.stopAt(c))
+		if again > 0 {
+			wake = min(wake, again)
+		}
+		allowed[i] = n
+		polled = append(polled, c.interest(n))
+	}
+	polled = append(polled, a.exitInterest())
+	if err := a.poll(polled, min(wake, a.nextTimed(wake), a.nextScan)); err != nil {
+		return err
+	}
+	now = evidence.Monotonic()
+	for i, c := range a.channels {
+		a.dataReady(now, c, polled[1+i].Revents, allowed[i])
+	}
+	if polled[0].Revents != 0 {
+		a.packetsReady(now)
+	}
+	a.timed(now)
+	a.scan(now)
+	return a.reap(now, polled[len(polled)-1].Revents)
+}
+
+func (a *attempt) exitInterest() unix.PollFd {
+	if a.pidfd < 0 || a.exited {
+		return unix.PollFd{Fd: -1}
+	}
+	return unix.PollFd{Fd: int32(a.pidfd), Events: unix.POLLIN}
+}
+
+// poll waits until something is ready or the stamp until has passed.
+func (a *attempt) poll(polled []unix.PollFd, until int64) error {
+	wait := unix.NsecToTimespec(max(0, until-evidence.Monotonic()))
+	_, err := unix.Ppoll(polled, &wait, nil)
+	if errors.Is(err, unix.EINTR) {
+		for i := range polled {
+			polled[i].Revents = 0
+		}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("poll endpoints: %w", err)
+	}
+	return nil
+}
+
+// dataReady reads once from a data endpoint that is ready.
+func (a *attempt) dataReady(now int64, c *channel, revents int16, allowed int) {
+	c.hungUp = c.hungUp || gone(revents)
+	if revents == 0 || allowed == 0 || !c.open() {
+		return
+	}
+	offset := c.total
+	got, end, errno := c.read(now, a.buffer, min(allowed, len(a.buffer)))
+	if len(got) > 0 {
+		a.record.bytes(now, c.name, c.file, offset, got)
+		if c.name == scenario.ChannelReport && offset == 0 {
+			a.record.event(evidence.Producers{Alive: len(a.library.producers())})
+		}
+		a.fire(func(t scenario.Trigger) bool {
+			return t.Kind == scenario.AtBytes && t.Channel == c.name && c.total >= int64(t.N)
+		})
+	}
+	if end {
+		c.ended, c.hungUp = true, true
+		a.record.ended(now, c.name, c.total, errno)
+		a.fire(func(t scenario.Trigger) bool { return t.Kind == scenario.AtEOF && t.Channel == c.name })
+	}
+}
+
+// packetsReady takes every message that is there. Which data endpoints had
+// ended is known from the same poll for the first, and asked anew for others.
+func (a *attempt) packetsReady(now int64) {
+	for a.terminal.open() && !a.terminal.paused {
+		m := a.terminal.receive(a.buffer)
+		if m.refused != nil {
+			a.record.fault("receive packet", m.refused)
+		}
+		switch {
+		case m.end:
+			a.terminal.ended = true
+			a.record.terminalEnded(now, a.terminal.packets, m.errno)
+		case m.packet:
+			index := a.terminal.packets
+			a.terminal.packets++
+			a.record.packet(now, evidence.Packet{Index: index, Flags: m.flags, CredentialsPID: m.pid, Ended: a.endedNow()}, m.bytes)
+			a.fire(func(t scenario.Trigger) bool { return t.Kind == scenario.AtPacket && uint64(index) >= t.N })
+			a.askHangUps()
+		default:
+			return
+		}
+	}
+}
+
+func (a *attempt) endedNow() evidence.Ended {
+	var e evidence.Ended
+	for _, c := range a.channels {
+		switch c.name {
+		case scenario.ChannelReport:
+			e.Report = c.hungUp
+		case scenario.ChannelDiagnostic:
+			e.Diagnostic = c.hungUp
+		}
+	}
+	return e
+}
+
+// askHangUps notes which data endpoints have lost their writers by now.
+func (a *attempt) askHangUps() {
+	for _, c := range a.channels {
+		if c.open() {
+			polled := []unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLRDHUP}}
+			if _, err := unix.Ppoll(polled, &unix.Timespec{}, nil); err == nil {
+				c.hungUp = c.hungUp || gone(polled[0].Revents)
+			}
+		}
+	}
+}
+
+// reap takes the exit of the started process and of orphans that came to us.
+// In a control attempt the stand-in must stay signallable, so only the started
+// process is reaped there.
+func (a *attempt) reap(now int64, revents int16) error {
+	which := -1
+	if a.scenario.Kind == scenario.Control {
+		which = a.pid
+	}
+	for a.pid != 0 && !(a.exited && which > 0) {
+		var ws unix.WaitStatus
+		var usage unix.Rusage
+		pid, err := unix.Wait4(which, &ws, unix.WNOHANG|unix.WALL, &usage)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.ECHILD) || (err == nil && pid == 0):
+			return nil
+		case err != nil:
+			return fmt.Errorf("wait for process %d: %w", a.pid, err)
+		case pid == a.pid:
+			a.exitSeen(now, revents, ws, usage)
+		}
+	}
+	return nil
+}
+
+func (a *attempt) exitSeen(now int64, revents int16, ws unix.WaitStatus, usage unix.Rusage) {
+	if revents == 0 {
+		now = evidence.Monotonic() // it came after the poll
+	}
+	who := "process"
+	if a.scenario.Kind == scenario.Launch {
+		who = scenario.Supervisor
+	}
+	status, signal := exitDetails(ws)
+	a.exited = true
+	if signal != nil {
+		a.exitSignal = *signal
+	}
+	a.record.eventAt(now, evidence.Exit{Who: who, PID: a.pid, Status: status, Signal: signal,
+		MaxRSSBytes: usage.Maxrss << 10, UserUS: usage.Utime.Nano() / 1000, SystemUS: usage.Stime.Nano() / 1000})
+}
