@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 )
 
 // document is what the report endpoint carried, read as one JSON document.
 type document struct {
 	root    *node
 	problem string // why it is not one document; empty when it is
+
+	success, failure []string // members by which it is known
 }
 
 // readDocument accepts one JSON object that starts at the first byte and ends
@@ -36,13 +39,22 @@ func readDocument(content []byte) document {
 	return document{root: root}
 }
 
-// isFailure tells an existing-shape failure document from a success document.
+// isFailure tells an existing-shape failure document from a success document:
+// its error is text.
 //
 // Rules: R04, C-30, C-31.
-func (d document) isFailure() bool { return d.problem == "" && d.root.at("error").isString() }
+func (d document) isFailure() bool {
+	return d.problem == "" && d.root.at("error").isString() && d.has(d.failure)
+}
 
+// isSuccess: every member that the requested operation's document has, and no
+// error.
 func (d document) isSuccess() bool {
-	return d.problem == "" && !d.isFailure() && d.root.at("engine").isString()
+	return d.problem == "" && d.root.at("error") == nil && d.root.at("engine").isString() && d.has(d.success)
+}
+
+func (d document) has(members []string) bool {
+	return !slices.ContainsFunc(members, func(name string) bool { return d.root.at(name) == nil })
 }
 
 func duplicateMember(root *node) string {

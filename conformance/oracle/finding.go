@@ -62,8 +62,10 @@ type Facts struct {
 	Documents map[string][]byte
 	// Control is the unsupervised run of the fixture, nil when none was made.
 	Control *evidence.Attempt
-	// Finalizer tells whether the launch needed a sink verification.
-	Sink bool
+	// SuccessMembers and FailureMembers are the top-level members by which a
+	// document of the current request, and a failure document, are known.
+	// Empty ones stand for engine, and engine with error (C-30).
+	SuccessMembers, FailureMembers []string
 }
 
 func quoteList(words []string) string {

@@ -71,7 +71,7 @@ func parseDiagnostics(words []string) (test, error) {
 	if err := atLeast(words, 2); err != nil {
 		return test{}, err
 	}
-	if words[0] == "size" || words[0] == "first" {
+	if slices.Contains([]string{"size", "first", "pattern"}, words[0]) {
 		return parseDiagnosticSize(words)
 	}
 	if err := exactly(words, 2); err != nil {
@@ -112,6 +112,12 @@ func parseDiagnosticSize(words []string) (test, error) {
 			w.that(uint64(len(v.diagnostics())) == size, v.describeDiagnostics(), fmt.Sprintf("%d bytes", size))
 		})
 	case words[0] == "first" && len(words) == 3 && words[2] == "of-pattern":
+		return each(func(v *view, w *wants) {
+			d := v.diagnostics()
+			w.that(uint64(len(d)) <= size, v.describeDiagnostics(), fmt.Sprintf("at most %d bytes", size))
+			sameBytes(w, d, pattern251(len(d)))
+		})
+	case words[0] == "pattern" && len(words) == 2:
 		return each(func(v *view, w *wants) { sameBytes(w, v.diagnostics(), pattern251(int(size))) })
 	}
 	return test{}, fmt.Errorf("unknown %q", strings.Join(words, " "))

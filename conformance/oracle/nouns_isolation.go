@@ -33,11 +33,40 @@ func parseControlProbes(words []string) (test, error) {
 		}
 		inner := &wants{}
 		judge(lines(v.facts.Control.Stderr()), inner)
-		if len(inner.faults) > 0 { // the probe itself does not work here: no evidence about the launcher
-			seen, _ := describe(inner.faults)
-			w.undecided(Broken, "with no supervision: "+seen)
+		if len(inner.faults) == 0 {
+			return
 		}
+		// The probe itself does not work here, which says nothing of the launcher.
+		seen, _ := describe(inner.faults)
+		if lacksFeature(lines(v.facts.Control.Stderr()), words[1:]) {
+			w.undecided(NotRun, "needs a kernel with it: with no supervision "+seen)
+			return
+		}
+		w.undecided(Broken, "with no supervision: "+seen)
 	})
+}
+
+// featureErrors are what a call gives where the kernel was built without it.
+var featureErrors = []string{"ENOSYS", "EAFNOSUPPORT", "EOPNOTSUPP", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT", "ENOENT", "ENODEV"}
+
+// lacksFeature: every probe that did not work failed for such a reason.
+func lacksFeature(all, names []string) bool {
+	lacking := false
+	for _, name := range names {
+		for _, r := range probeResults(all, name) {
+			if r == "ok" {
+				continue
+			}
+			if !slices.Contains(featureErrors, r) {
+				return false
+			}
+			lacking = true
+		}
+		if len(probeResults(all, name)) == 0 {
+			return false
+		}
+	}
+	return lacking
 }
 
 // probeTest judges lines "probe NAME RESULT": every name must be there, and
@@ -163,4 +192,22 @@ func namespace(n evidence.Namespaces, name string) (inode uint64, known bool) {
 		return n.Cgroup, true
 	}
 	return 0, false
+}
+
+func parseObserved(words []string) (test, error) {
+	conditions, err := parseConditions(words, "threads", "children")
+	if err != nil {
+		return test{}, err
+	}
+	return each(func(v *view, w *wants) {
+		for _, o := range v.observed(w) {
+			for _, c := range conditions {
+				if c.member == "threads" {
+					c.number(uint64(o.Threads), w)
+				} else {
+					c.number(uint64(o.Children), w)
+				}
+			}
+		}
+	})
 }

@@ -130,3 +130,35 @@ func parseProducers(words []string) (test, error) {
 		c.number(uint64(seen.Body.Alive), w)
 	})
 }
+
+// exitBound is a bound on a number of the supervisor's exit event.
+func exitBound(words []string, name string, read func(evidence.Exit) int64) (test, error) {
+	if len(words) != 2 || words[0] != "supervisor" {
+		return test{}, fmt.Errorf("want supervisor and a bound")
+	}
+	c, err := parseCondition(name + words[1])
+	if err != nil || c.operator == "=" {
+		return test{}, fmt.Errorf("%q: want <=N or >=N", words[1])
+	}
+	return each(func(v *view, w *wants) {
+		exit, found := v.attempt.Exit()
+		if !found {
+			w.that(false, v.exitText(), "an exit")
+			return
+		}
+		value := read(exit.Body)
+		if value < 0 {
+			w.undecided(NotRun, "needs "+name+" of the supervisor, which this kernel did not tell")
+			return
+		}
+		c.number(uint64(value), w)
+	})
+}
+
+func parseMemory(words []string) (test, error) {
+	return exitBound(words, "memory", func(e evidence.Exit) int64 { return e.MaxRSSBytes })
+}
+
+func parseReadBytes(words []string) (test, error) {
+	return exitBound(words, "read-bytes", func(e evidence.Exit) int64 { return -1 })
+}

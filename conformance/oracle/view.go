@@ -18,6 +18,7 @@ type view struct {
 
 func look(a *evidence.Attempt, f Facts) *view {
 	v := &view{attempt: a, facts: f, report: readDocument(a.ReportBytes())}
+	v.report.success, v.report.failure = f.SuccessMembers, f.FailureMembers
 	if packets := a.Packets(); len(packets) > 0 {
 		v.record = DecodeRecord(packets[0].Bytes)
 	}

@@ -1,0 +1,155 @@
+package certify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"touchstone/conformance/driver"
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/scenario"
+)
+
+// folder is where an attempt's evidence lies within a run.
+func folder(run string, s scenario.Scenario) string {
+	cell := s.Cell.Facade + "-" + s.Cell.Profile
+	return filepath.Join(run, "attempts", cell, s.Script, fmt.Sprintf("%03d", s.Number))
+}
+
+// live makes attempts.
+type live struct {
+	ctx      context.Context
+	run      string // folder
+	exe      string // touchstone itself
+	bin      string // the launcher's binaries
+	file     launcherfile.File
+	compiled driver.Compiled
+	shared   references
+}
+
+func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, error) {
+	dir := folder(l.run, s)
+	library, known := l.compiled.Library[s.Fixture.Name]
+	if !known {
+		return nil, fmt.Errorf("fixture %q is not compiled", s.Fixture.Name)
+	}
+	if err := driver.Prepare(dir, s, l.file, driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control}); err != nil {
+		return nil, err
+	}
+	if s.Fixture.PayloadFile != "" {
+		if err := os.WriteFile(filepath.Join(dir, s.Fixture.PayloadFile), payload, 0o644); err != nil {
+			return nil, fmt.Errorf("write payload: %w", err)
+		}
+	}
+	if err := driver.Start(l.ctx, l.exe, dir); err != nil {
+		return nil, err
+	}
+	return evidence.Load(dir)
+}
+
+func (l *live) Reference(s scenario.Scenario) (*evidence.Attempt, error) {
+	return l.shared.once(s, func(numbered scenario.Scenario) (*evidence.Attempt, error) { return l.Run(numbered, nil) })
+}
+
+// recorded finds attempts in a run folder. The scenario of each must be the one
+// that the script asks for now.
+type recorded struct {
+	run    string
+	shared references
+}
+
+func (r *recorded) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, error) {
+	a, err := evidence.Load(folder(r.run, s))
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := scenario.Encode(s)
+	got, gotErr := scenario.Encode(a.Scenario)
+	if err := errors.Join(err, gotErr); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(wanted, got) {
+		return nil, fmt.Errorf("%s: recorded for another scenario", a.Dir)
+	}
+	if s.Fixture.PayloadFile != "" && !bytes.Equal(a.File(s.Fixture.PayloadFile), payload) {
+		return nil, fmt.Errorf("%s: recorded with another payload", a.Dir)
+	}
+	return a, nil
+}
+
+// Reference looks for the recorded run of a request: references are numbered as
+// they were first needed, which may differ from run to run.
+func (r *recorded) Reference(s scenario.Scenario) (*evidence.Attempt, error) {
+	return r.shared.find(s, func(n scenario.Scenario) (*evidence.Attempt, error) {
+		for ; ; n.Number++ {
+			if _, err := os.Stat(folder(r.run, n)); err != nil {
+				return nil, fmt.Errorf("no recorded reference for this request: %w", err)
+			}
+			if a, err := r.Run(n, nil); err == nil {
+				return a, nil
+			}
+		}
+	})
+}
+
+// references makes each unsupervised run once for all scripts of a run.
+type references struct {
+	mu     sync.Mutex
+	made   map[string]*reference
+	number map[scenario.Cell]int
+}
+
+type reference struct {
+	number  int // within its cell
+	once    sync.Once
+	attempt *evidence.Attempt
+	err     error
+}
+
+// once makes the reference of a request, numbered within its cell, or waits for
+// whoever makes it.
+func (r *references) once(s scenario.Scenario, run func(scenario.Scenario) (*evidence.Attempt, error)) (*evidence.Attempt, error) {
+	entry, err := r.entry(s)
+	if err != nil {
+		return nil, err
+	}
+	entry.once.Do(func() {
+		s.Number = entry.number
+		entry.attempt, entry.err = run(s)
+	})
+	return entry.attempt, entry.err
+}
+
+// find is once without a number of its own: the search starts at 0.
+func (r *references) find(s scenario.Scenario, search func(scenario.Scenario) (*evidence.Attempt, error)) (*evidence.Attempt, error) {
+	entry, err := r.entry(s)
+	if err != nil {
+		return nil, err
+	}
+	entry.once.Do(func() { entry.attempt, entry.err = search(s) })
+	return entry.attempt, entry.err
+}
+
+func (r *references) entry(s scenario.Scenario) (*reference, error) {
+	text, err := scenario.Encode(s)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.made == nil {
+		r.made, r.number = map[string]*reference{}, map[scenario.Cell]int{}
+	}
+	entry, known := r.made[string(text)]
+	if !known {
+		entry = &reference{number: r.number[s.Cell]}
+		r.made[string(text)] = entry
+		r.number[s.Cell]++
+	}
+	return entry, nil
+}

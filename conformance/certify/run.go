@@ -1,0 +1,154 @@
+package certify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"touchstone/conformance/driver"
+	"touchstone/conformance/oracle"
+	"touchstone/conformance/script"
+	"touchstone/reports"
+)
+
+// Place says where on this machine a run finds and leaves things.
+type Place struct {
+	Root string // of the repository
+	Bin  string // the launcher's binaries
+	Exe  string // touchstone, which is started again for each attempt
+	Run  string // the run folder; it must be new or empty
+	Jobs int    // scripts at a time, at least 1
+}
+
+// Progress hears of jobs as they end, from one goroutine at a time.
+type Progress interface {
+	Begin(jobs int)
+	End(name, cell, verdict string, took time.Duration)
+	Finish()
+}
+
+// Run runs a selection and writes the run folder. The report's exit status
+// stands for every verdict; an error means that there is no report to trust
+// (an unwritable run folder is a *UsageError, anything else internal).
+func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progress Progress) (reports.Report, error) {
+	if err := makeRunFolder(p.Run); err != nil {
+		return reports.Report{}, err
+	}
+	r, err := newReport(s, p, version)
+	if err != nil {
+		return reports.Report{}, err
+	}
+	if err := record(p.Run, s, r); err != nil {
+		return reports.Report{}, err
+	}
+	started := time.Now()
+	var outcomes []outcome
+	blocked := obstacle()
+	if blocked == "" {
+		if outcomes, err = runJobs(ctx, s, p, progress); err != nil {
+			return reports.Report{}, err
+		}
+	}
+	r.Seconds = time.Since(started).Seconds()
+	tally{selection: s, outcomes: outcomes, blocked: blocked, root: p.Run, today: r.Started[:len(time.DateOnly)]}.fill(&r)
+	if err := reports.Write(p.Run, r); err != nil {
+		return reports.Report{}, err
+	}
+	return r, context.Cause(ctx)
+}
+
+// makeRunFolder makes a new folder that can be written to.
+func makeRunFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return usage("output folder: %v", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return usage("output folder: %v", err)
+	}
+	if len(entries) > 0 {
+		return usage("output folder %s: not empty; name a new one", dir)
+	}
+	probe, err := os.CreateTemp(dir, ".probe-")
+	if err != nil {
+		return usage("output folder: %v", err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// obstacle is why nothing of this launcher can run here; empty when it can.
+func obstacle() string {
+	if os.Geteuid() != 0 {
+		return "needs root: attempts are made in namespaces of their own; run as root (touchstone doctor says more)"
+	}
+	if _, err := exec.LookPath("gcc"); err != nil {
+		return "needs gcc: fixtures are compiled for each run; install gcc and libc6-dev"
+	}
+	return ""
+}
+
+func runJobs(ctx context.Context, s Selection, p Place, progress Progress) ([]outcome, error) {
+	cache, err := os.MkdirTemp("", "touchstone-fixtures-")
+	if err != nil {
+		return nil, fmt.Errorf("make fixture cache: %w", err)
+	}
+	defer os.RemoveAll(cache) // only compiled copies: a remnant in the temporary folder harms nobody
+	if err := os.Chmod(cache, 0o755); err != nil {
+		return nil, fmt.Errorf("make fixture cache: %w", err)
+	}
+	compiled, err := driver.CompileFixtures(cache, filepath.Join(p.Root, "fixtures", "native"), s.File.Producer.ABI, s.fixtures())
+	if err != nil {
+		return nil, err
+	}
+	attempts := &live{ctx: ctx, run: p.Run, exe: p.Exe, bin: p.Bin, file: s.File, compiled: compiled}
+	progress.Begin(len(s.jobs))
+	defer progress.Finish()
+	return perform(s, p.Jobs, cache, attempts, progress), nil
+}
+
+// perform runs the jobs, at most width at a time, and gives their outcomes in
+// the order of the jobs.
+func perform(s Selection, width int, work string, attempts script.Attempts, progress Progress) []outcome {
+	outcomes := make([]outcome, len(s.jobs))
+	next := make(chan int)
+	var group sync.WaitGroup
+	var report sync.Mutex
+	for range max(width, 1) {
+		group.Go(func() {
+			for i := range next {
+				j := s.jobs[i]
+				started := time.Now()
+				result := script.Run(j.script, j.cell, s.File, attempts, work)
+				took := time.Since(started)
+				outcomes[i] = outcome{Result: result, test: j.script.Test, seconds: took.Seconds()}
+				report.Lock()
+				progress.End(j.script.Name, j.cell.String(), worstFinding(result), took)
+				report.Unlock()
+			}
+		})
+	}
+	for i := range s.jobs {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return outcomes
+}
+
+func worstFinding(r script.Result) string {
+	worst := oracle.Pass
+	for _, f := range r.Findings {
+		if rank(f.Verdict) > rank(worst) {
+			worst = f.Verdict
+		}
+	}
+	if worst != oracle.Fail && len(r.Leaks) > 0 {
+		return "leak"
+	}
+	return string(worst)
+}

@@ -1,0 +1,220 @@
+package certify
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/oracle"
+	"touchstone/conformance/scenario"
+	"touchstone/conformance/script"
+	"touchstone/contracts"
+)
+
+// UsageError is a request that cannot be meant: exit 64.
+type UsageError struct{ Problem string }
+
+func (e *UsageError) Error() string { return e.Problem }
+
+func usage(format string, args ...any) error {
+	return &UsageError{strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")}
+}
+
+// Request is what to run.
+type Request struct {
+	Launcher string   // a name of conformance/launchers, or a path
+	Tests    []string // globs over T14 or script names; empty is all
+	Facade   string   // "" is all of the launcher's
+	Profile  string
+}
+
+// job is one script in one cell.
+type job struct {
+	script script.Script
+	cell   scenario.Cell
+}
+
+// Selection is a checked request: at least one job.
+type Selection struct {
+	Request Request
+	File    launcherfile.File
+	Path    string // of the launcher file
+	Scripts []script.Script
+	jobs    []job
+	cells   []scenario.Cell // that have a job, in order
+}
+
+// LauncherPath finds a launcher by name, or by path when it looks like one.
+func LauncherPath(root, launcher string) string {
+	if strings.ContainsRune(launcher, filepath.Separator) || strings.HasSuffix(launcher, ".toml") {
+		return launcher
+	}
+	return filepath.Join(root, "conformance", "launchers", launcher+".toml")
+}
+
+// Select checks a request. A launcher file that is refused, an unknown test and
+// an empty selection are *UsageError; a script that the linter refuses is a
+// fault of the suite.
+func Select(root string, r Request) (Selection, error) {
+	selection := Selection{Request: r, Path: LauncherPath(root, r.Launcher)}
+	var err error
+	if selection.File, err = launcherfile.Read(selection.Path); err != nil {
+		return Selection{}, usage("%v", err)
+	}
+	all, err := LoadScripts(filepath.Join(root, "testdata"))
+	if err != nil {
+		return Selection{}, err
+	}
+	if selection.Scripts, err = matching(all, r.Tests); err != nil {
+		return Selection{}, err
+	}
+	fixtures, err := FixtureNames(root)
+	if err != nil {
+		return Selection{}, err
+	}
+	var problems []error
+	for _, s := range selection.Scripts {
+		for _, p := range script.Lint(s, fixtures) {
+			problems = append(problems, errors.New(p.String()))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return Selection{}, fmt.Errorf("lint scripts: %w", err)
+	}
+	return selection.withJobs()
+}
+
+// LoadScripts reads the scripts of a folder in order of their names.
+func LoadScripts(dir string) ([]script.Script, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "T*.txtar"))
+	if err != nil {
+		return nil, fmt.Errorf("list scripts: %w", err)
+	}
+	var scripts []script.Script
+	for _, p := range paths {
+		source, err := os.ReadFile(p)
+		if err != nil {
+			return nil, fmt.Errorf("read script: %w", err)
+		}
+		s, err := script.Parse(filepath.Base(p), source)
+		if err != nil {
+			return nil, fmt.Errorf("parse script: %w", err)
+		}
+		scripts = append(scripts, s)
+	}
+	return scripts, nil
+}
+
+// FixtureNames are the fixtures that can be compiled, by their files.
+func FixtureNames(root string) ([]string, error) {
+	paths, err := filepath.Glob(filepath.Join(root, "fixtures", "native", "*.c"))
+	if err != nil || len(paths) == 0 {
+		return nil, fmt.Errorf("list fixtures in %s: none found: %w", root, err)
+	}
+	var names []string
+	for _, p := range paths {
+		name := strings.TrimSuffix(filepath.Base(p), ".c")
+		if name != "fixture" && name != "control" && !strings.HasPrefix(name, "abi_") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// matching are the scripts that some pattern names. A pattern that names none
+// is an error, so that a misspelt test cannot be taken for a passed one.
+func matching(all []script.Script, patterns []string) ([]script.Script, error) {
+	if len(patterns) == 0 {
+		if len(all) == 0 {
+			return nil, usage("no scripts at all")
+		}
+		return all, nil
+	}
+	chosen := map[string]bool{}
+	for _, pattern := range patterns {
+		hits := 0
+		for _, s := range all {
+			if matches(pattern, s.Test) || matches(pattern, s.Name) {
+				chosen[s.Name] = true
+				hits++
+			}
+		}
+		if hits == 0 {
+			return nil, unknownTest(pattern, all)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(s script.Script) bool { return !chosen[s.Name] }), nil
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+func unknownTest(pattern string, all []script.Script) error {
+	var written []string
+	for _, s := range all {
+		if !slices.Contains(written, s.Test) {
+			written = append(written, s.Test)
+		}
+	}
+	for _, a := range contracts.Assertions() {
+		if contracts.TestOf(a.ID) == pattern {
+			return usage("test %s: no script is written for it yet; written are %s", pattern, strings.Join(written, ", "))
+		}
+	}
+	return usage("test %q: no such test or script; written are %s", pattern, strings.Join(written, ", "))
+}
+
+func (s Selection) withJobs() (Selection, error) {
+	cells, err := s.wantedCells()
+	if err != nil {
+		return Selection{}, err
+	}
+	for _, cell := range cells {
+		before := len(s.jobs)
+		for _, one := range s.Scripts {
+			if len(one.Cells([]scenario.Cell{cell})) > 0 {
+				s.jobs = append(s.jobs, job{one, cell})
+			}
+		}
+		if len(s.jobs) > before {
+			s.cells = append(s.cells, cell)
+		}
+	}
+	if len(s.jobs) == 0 {
+		return Selection{}, usage("nothing selected: no script of %s runs in the chosen cells", strings.Join(s.Request.Tests, ", "))
+	}
+	return s, nil
+}
+
+func (s Selection) wantedCells() ([]scenario.Cell, error) {
+	var cells []scenario.Cell
+	for _, c := range s.File.Cells() {
+		if (s.Request.Facade == "" || s.Request.Facade == c.Facade) && (s.Request.Profile == "" || s.Request.Profile == c.Profile) {
+			cells = append(cells, c)
+		}
+	}
+	if len(cells) == 0 {
+		return nil, usage("launcher %s: no cell for facade %q and profile %q; it has %v", s.File.Name, s.Request.Facade, s.Request.Profile, s.File.Cells())
+	}
+	return cells, nil
+}
+
+// fixtures are the names that the selection's scripts use, and plain.
+func (s Selection) fixtures() []string {
+	names := []string{"plain"}
+	for _, one := range s.Scripts {
+		names = append(names, one.Fixtures()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// UniversalIDs are the assertions that every attempt is checked for.
+func UniversalIDs() []string { return oracle.UniversalIDs() }

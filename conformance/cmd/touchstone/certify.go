@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	"touchstone/conformance/certify"
+	"touchstone/reports"
+)
+
+type certifyCommand struct {
+	Launcher string   `default:"reference" help:"Name of a file in conformance/launchers, or a path." placeholder:"NAME|PATH"`
+	Tests    []string `sep:"," help:"Globs over tests (T14) or script names; all when absent." placeholder:"GLOB,…"`
+	Facade   string   `help:"Only this facade of the launcher: direct, entrypoint."`
+	Profile  string   `help:"Only this profile of the launcher: unjailed, jailed."`
+	Jobs     int      `short:"j" help:"Scripts at a time; the number of processors when 0." default:"0"`
+	Out      string   `help:"Run folder, new or empty; reports/out/RUN-ID when absent." placeholder:"DIR"`
+	Bin      string   `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
+	JSON     bool     `name:"json" help:"One JSON object on stdout; progress stays on stderr."`
+	Full     bool     `help:"Exit 2 unless every planned assertion passed."`
+}
+
+// Run certifies and prints the table, or the envelope.
+func (c *certifyCommand) Run(p *program) error {
+	report, run, err := c.certify(p)
+	if err == nil && c.Full && report.ExitStatus == certify.Conforming && !report.Full {
+		report.ExitStatus = certify.Undecided
+	}
+	if c.JSON {
+		a := answer{kind: "certify", status: report.ExitStatus}
+		if err == nil {
+			a.data, a.finding, a.suggestions = certifyData{run, report}, firstFinding(report), suggestions(report)
+		}
+		return a.write(p.stdout, err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := printTable(p.stdout, report, run); err != nil {
+		return fmt.Errorf("print table: %w", err)
+	}
+	return exit(report.ExitStatus)
+}
+
+type certifyData struct {
+	Run    string         `json:"run"` // folder
+	Report reports.Report `json:"report"`
+}
+
+func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
+	root, err := repository()
+	if err != nil {
+		return reports.Report{}, "", err
+	}
+	selection, err := certify.Select(root, certify.Request{Launcher: c.Launcher, Tests: c.Tests, Facade: c.Facade, Profile: c.Profile})
+	if err != nil {
+		return reports.Report{}, "", err
+	}
+	place, err := c.place(root)
+	if err != nil {
+		return reports.Report{}, "", err
+	}
+	progress := newProgress(p.stderr)
+	report, err := certify.Run(p.ctx, selection, place, suiteVersion(), progress)
+	return report, place.Run, err
+}
+
+func (c *certifyCommand) place(root string) (certify.Place, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return certify.Place{}, fmt.Errorf("find own executable: %w", err)
+	}
+	place := certify.Place{Root: root, Bin: c.Bin, Exe: exe, Run: c.Out, Jobs: c.Jobs}
+	if place.Bin == "" {
+		place.Bin = filepath.Join(root, ".build", "bin")
+	}
+	if place.Run == "" {
+		place.Run = filepath.Join(root, "reports", "out", certify.NewRunID())
+	}
+	if place.Jobs <= 0 {
+		place.Jobs = runtime.NumCPU()
+	}
+	if place.Run, err = filepath.Abs(place.Run); err != nil {
+		return certify.Place{}, fmt.Errorf("find run folder: %w", err)
+	}
+	place.Bin, err = filepath.Abs(place.Bin)
+	return place, err
+}
+
+// repository is the folder of the suite: the one above the executable, as
+// scripts/certify builds it, else the working folder or one above that.
+func repository() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find own executable: %w", err)
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find working folder: %w", err)
+	}
+	for _, start := range []string{filepath.Dir(exe), cwd} {
+		for dir := start; ; dir = filepath.Dir(dir) {
+			if isRepository(dir) {
+				return dir, nil
+			}
+			if dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	return "", &certify.UsageError{Problem: "no suite found: run from a checkout, or use its .build/bin/touchstone"}
+}
+
+func isRepository(dir string) bool {
+	for _, name := range []string{"testdata", "fixtures/native/fixture.h", "conformance/launchers"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// version is the suite's own.
+const version = "0.1.0"
+
+func suiteVersion() reports.Suite {
+	suite := reports.Suite{Version: version}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				suite.Commit = s.Value + suite.Commit
+			case s.Key == "vcs.modified" && s.Value == "true":
+				suite.Commit += "-dirty"
+			}
+		}
+	}
+	return suite
+}

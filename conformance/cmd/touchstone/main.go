@@ -1,0 +1,87 @@
+// Command touchstone certifies process launchers against the report channel
+// contract. See CONFORMANCE.md; every command's exit statuses are in its help.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/certify"
+)
+
+// commands are the command line.
+type commands struct {
+	Certify certifyCommand `cmd:"" help:"Run the suite against a launcher. Exit 0 conforming, 1 not conforming, 2 undecided, 3 stale declarations, 64 usage, 70 internal."`
+	List    listCommand    `cmd:"" help:"List tests, scripts and assertions, and which are written. Exit 0, 64, 70."`
+	Recheck recheckCommand `cmd:"" help:"Judge a recorded run again, with no launcher. Exit 0 same verdicts, 1 others, 64, 70."`
+	Doctor  doctorCommand  `cmd:"" help:"Say what this machine lacks and what to do. Exit 0 nothing required, 1 something, 70."`
+	Version versionCommand `cmd:"" help:"Print the version. Exit 0."`
+	Attempt attemptCommand `cmd:"" hidden:"" help:"Make one prepared attempt; started by certify."`
+}
+
+// program is what every command gets: where it writes and where it is.
+type program struct {
+	ctx            context.Context
+	stdout, stderr io.Writer
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the whole program but its exit. A panic is internal, never success.
+func run(arguments []string, stdout, stderr io.Writer) (status int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(stderr, "touchstone: internal: panic: %v\n%s", p, debug.Stack())
+			status = certify.Internal
+		}
+	}()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
+	defer stop()
+	var cli commands
+	helped := false
+	parser, err := kong.New(&cli, kong.Name("touchstone"), kong.Writers(stdout, stderr), kong.Exit(func(int) { helped = true }),
+		kong.Description("Certifies process launchers against the report channel contract supervised/v1."))
+	if err != nil {
+		fmt.Fprintln(stderr, "touchstone: internal:", err)
+		return certify.Internal
+	}
+	parsed, err := parser.Parse(arguments)
+	if helped {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "touchstone: usage: %v; see touchstone --help\n", err)
+		return certify.Usage
+	}
+	return execute(parsed, &program{ctx, stdout, stderr})
+}
+
+// statusError is a command's exit status when nothing went wrong in it.
+type statusError int
+
+func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+func execute(parsed *kong.Context, p *program) int {
+	err := parsed.Run(p)
+	var status statusError
+	var wrong *certify.UsageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &status):
+		return int(status)
+	case errors.As(err, &wrong):
+		fmt.Fprintln(p.stderr, "touchstone: usage:", wrong.Problem)
+		return certify.Usage
+	}
+	fmt.Fprintln(p.stderr, "touchstone: internal:", err)
+	return certify.Internal
+}

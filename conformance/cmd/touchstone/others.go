@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"touchstone/conformance/certify"
+	"touchstone/conformance/doctor"
+	"touchstone/conformance/driver"
+	"touchstone/contracts"
+)
+
+type listCommand struct {
+	JSON bool `name:"json" help:"One JSON object on stdout."`
+}
+
+// listing is one acceptance test of the contract.
+type listing struct {
+	Test       string   `json:"test"`
+	Assertions int      `json:"assertions"`
+	Written    int      `json:"written"` // assertions that some script checks
+	Scripts    []string `json:"scripts"`
+	Missing    []string `json:"missing"` // assertions that no script checks yet
+}
+
+// Run lists every test of the contract, in order, with what is written.
+func (c *listCommand) Run(p *program) error {
+	rows, err := listings()
+	if c.JSON {
+		return answer{kind: "list", data: rows}.write(p.stdout, err)
+	}
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "test\tassertions\twritten\tscripts")
+	for _, r := range rows {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\n", r.Test, r.Assertions, r.Written, len(r.Scripts))
+	}
+	return table.Flush()
+}
+
+func listings() ([]listing, error) {
+	root, err := repository()
+	if err != nil {
+		return nil, err
+	}
+	scripts, err := certify.LoadScripts(filepath.Join(root, "testdata"))
+	if err != nil {
+		return nil, err
+	}
+	checked := map[string]bool{}
+	names := map[string][]string{}
+	for _, s := range scripts {
+		names[s.Test] = append(names[s.Test], s.Name)
+		for _, id := range s.Checked() {
+			checked[id] = true
+		}
+	}
+	for _, id := range certify.UniversalIDs() {
+		checked[id] = true
+	}
+	var rows []listing
+	for _, a := range contracts.Assertions() {
+		test := contracts.TestOf(a.ID)
+		i := slices.IndexFunc(rows, func(l listing) bool { return l.Test == test })
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, listing{Test: test, Scripts: append([]string{}, names[test]...), Missing: []string{}})
+		}
+		rows[i].Assertions++
+		if checked[a.ID] {
+			rows[i].Written++
+		} else {
+			rows[i].Missing = append(rows[i].Missing, a.ID)
+		}
+	}
+	return rows, nil
+}
+
+type recheckCommand struct {
+	Dir  string `arg:"" help:"Run folder."`
+	Jobs int    `short:"j" default:"2" help:"Scripts at a time."`
+	JSON bool   `name:"json" help:"One JSON object on stdout."`
+}
+
+type recheckData struct {
+	Same        bool                 `json:"same"`
+	Differences []certify.Difference `json:"differences"`
+}
+
+// Run judges a recorded run again and says whether its report follows.
+func (c *recheckCommand) Run(p *program) error {
+	report, differences, err := certify.Recheck(c.Dir, c.Jobs)
+	status := 0
+	if len(differences) > 0 {
+		status = 1
+	}
+	if c.JSON {
+		a := answer{kind: "recheck", data: recheckData{status == 0, differences}, status: status}
+		if status != 0 {
+			a.finding = differences[0].String()
+		}
+		return a.write(p.stdout, err)
+	}
+	if err != nil {
+		return err
+	}
+	for _, d := range differences {
+		fmt.Fprintln(p.stdout, "differs", oneLine(d.String()))
+	}
+	if status == 0 {
+		fmt.Fprintf(p.stdout, "same: %d assertions, %s (exit %d)\n", report.Totals.Planned, report.Conclusion, report.ExitStatus)
+	}
+	return exit(status)
+}
+
+type doctorCommand struct {
+	JSON bool `name:"json" help:"One JSON object on stdout."`
+}
+
+// Run says what is missing.
+func (c *doctorCommand) Run(p *program) error {
+	root, err := repository()
+	if err != nil {
+		root = "."
+	}
+	answers := doctor.Examine(filepath.Join(root, ".build", "bin"))
+	status := 0
+	if !doctor.Sound(answers) {
+		status = 1
+	}
+	if c.JSON {
+		return answer{kind: "doctor", data: answers, status: status}.write(p.stdout, nil)
+	}
+	for _, a := range answers {
+		fmt.Fprintln(p.stdout, describe(a))
+	}
+	return exit(status)
+}
+
+func describe(a doctor.Answer) string {
+	if a.OK {
+		return fmt.Sprintf("ok       %s: %s", a.Name, oneLine(a.Seen))
+	}
+	word := "absent  "
+	if a.Required {
+		word = "missing "
+	}
+	return fmt.Sprintf("%s %s: %s\n           so       %s\n           fix      %s", word, a.Name, oneLine(a.Seen), a.Consequence, a.Fix)
+}
+
+type versionCommand struct{}
+
+// Run prints the version, and the commit when the build knows it.
+func (versionCommand) Run(p *program) error {
+	suite := suiteVersion()
+	text := "touchstone " + suite.Version
+	if suite.Commit != "" {
+		text += " " + suite.Commit
+	}
+	_, err := fmt.Fprintln(p.stdout, text)
+	return err
+}
+
+type attemptCommand struct {
+	Dir string `arg:""`
+}
+
+// Run is the attempt process: it must have been started by driver.Start.
+func (c *attemptCommand) Run(p *program) error { return driver.Run(c.Dir) }

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"touchstone/reports"
+)
+
+// printTable prints what a person wants to know of a run: tests, what did not
+// pass and why, where the evidence lies, and the conclusion last.
+func printTable(w io.Writer, r reports.Report, run string) error {
+	out := bufio.NewWriter(w)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "test\tverdict\tplanned\tpass\tfail\tnot-run\tbroken\tgaps")
+	for _, t := range r.Tests {
+		printRow(table, t.Test, t.Verdict, t.Totals)
+	}
+	printRow(table, "all", r.Conclusion, r.Totals)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	printProblems(out, r)
+	printUndecided(out, r)
+	fmt.Fprintf(out, "\n%d attempts of %d scripts, %.1f s, launcher %s\nevidence %s\n", r.Totals.Attempts, len(r.Scripts), r.Seconds, r.Launcher.Name, run)
+	fmt.Fprintln(out, summary(r))
+	return out.Flush()
+}
+
+func printRow(w io.Writer, name, verdict string, t reports.Totals) {
+	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", name, verdict, t.Planned, t.Pass, t.Fail, t.NotRun, t.Broken,
+		t.ExpectedFail+t.UnexpectedPass+t.WrongFail)
+}
+
+// printProblems prints one line for each violation, leak and gap, each with the
+// command that runs it again.
+func printProblems(out io.Writer, r reports.Report) {
+	for _, a := range r.Assertions {
+		switch a.Verdict {
+		case reports.Fail:
+			fmt.Fprintf(out, "\nfail %s %s %s: %s\n", a.ID, a.Rule, a.Cell, oneLine(what(a)))
+			printFinding(out, a)
+		case reports.UnexpectedPass, reports.WrongFail, reports.ExpectedFail:
+			fmt.Fprintf(out, "\n%s %s %s %s: %s\n", a.Verdict, a.ID, a.Rule, a.Cell, oneLine(a.Reason))
+			printFinding(out, a)
+		}
+	}
+	for _, l := range r.Leaks {
+		fmt.Fprintf(out, "\nleak %s %s: %s\n  evidence %s\n  replay   %s\n", l.Script, l.Cell, oneLine(l.What), l.Attempt, l.Replay)
+	}
+	for _, s := range r.Stale {
+		fmt.Fprintf(out, "\nstale gap %s: %s\n", s.ID, s.Reason)
+	}
+}
+
+func printFinding(out io.Writer, a reports.Assertion) {
+	for _, f := range a.Findings {
+		if f.Verdict != reports.Fail {
+			continue
+		}
+		where := f.Script
+		if f.Line > 0 {
+			where = fmt.Sprintf("%s.txtar:%d: %s", f.Script, f.Line, f.Phase)
+		}
+		fmt.Fprintf(out, "  script   %s\n  evidence %s\n", oneLine(where), f.Attempt)
+		break
+	}
+	fmt.Fprintf(out, "  replay   %s\n", a.Replay)
+}
+
+// what is the first failed finding in words.
+func what(a reports.Assertion) string {
+	for _, f := range a.Findings {
+		if f.Verdict == reports.Fail {
+			return fmt.Sprintf("saw %s, wanted %s", f.Seen, f.Wanted)
+		}
+	}
+	return a.Reason
+}
+
+// printUndecided prints the reasons why assertions were not run or broken, each
+// reason once with its assertions.
+func printUndecided(out io.Writer, r reports.Report) {
+	for _, verdict := range []string{reports.Broken, reports.NotRun} {
+		var order []string
+		byReason := map[string][]string{}
+		for _, a := range r.Assertions {
+			if a.Verdict != verdict {
+				continue
+			}
+			if _, seen := byReason[a.Reason]; !seen {
+				order = append(order, a.Reason)
+			}
+			byReason[a.Reason] = append(byReason[a.Reason], a.ID+" "+a.Cell)
+		}
+		for _, reason := range order {
+			fmt.Fprintf(out, "\n%s: %s\n  %s\n", verdict, oneLine(reason), shorten(byReason[reason]))
+		}
+	}
+}
+
+func shorten(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+func summary(r reports.Report) string {
+	scope := "partial"
+	if r.Full {
+		scope = "full for what is written"
+	}
+	if r.ExitStatus != 0 {
+		return fmt.Sprintf("%s: %s (exit %d)", r.Launcher.Name, r.Conclusion, r.ExitStatus)
+	}
+	return fmt.Sprintf("%s: %s, %s (exit 0)", r.Launcher.Name, r.Conclusion, scope)
+}
+
+// oneLine keeps a text from the evidence from breaking the layout or the terminal.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// firstFinding is the line of the first thing that is wrong, for the envelope.
+func firstFinding(r reports.Report) string {
+	for _, a := range r.Assertions {
+		if a.Verdict == reports.Fail {
+			return fmt.Sprintf("fail %s %s %s: %s", a.ID, a.Rule, a.Cell, what(a))
+		}
+	}
+	for _, l := range r.Leaks {
+		return fmt.Sprintf("leak %s %s: %s", l.Script, l.Cell, l.What)
+	}
+	for _, a := range r.Assertions {
+		if a.Verdict != reports.Pass {
+			return fmt.Sprintf("%s %s %s %s: %s", a.Verdict, a.ID, a.Rule, a.Cell, a.Reason)
+		}
+	}
+	return ""
+}
+
+// suggestions are the commands that replay what failed, each once.
+func suggestions(r reports.Report) []string {
+	var commands []string
+	seen := map[string]bool{}
+	for _, a := range r.Assertions {
+		if a.Verdict == reports.Fail && !seen[a.Replay] {
+			seen[a.Replay] = true
+			commands = append(commands, a.Replay)
+		}
+	}
+	if r.Blocked != "" {
+		commands = append(commands, "touchstone doctor")
+	}
+	return commands
+}

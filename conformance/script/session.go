@@ -1,0 +1,340 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"touchstone/conformance/evidence"
+	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/oracle"
+	"touchstone/conformance/scenario"
+)
+
+// Attempts runs attempts, or finds them in a record: the engine does not know
+// which. Run is called in a fixed order for each script and cell. payload is
+// the content of the scenario's payload file, nil when it names none.
+//
+// Reference gives the unsupervised run of a request, made once for all scripts
+// of a cell. Both may be called for several cells concurrently.
+type Attempts interface {
+	Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, error)
+	Reference(s scenario.Scenario) (*evidence.Attempt, error)
+}
+
+// Finding is an oracle's finding with its place in the script.
+type Finding struct {
+	oracle.Finding
+	Line  int    `json:"line"` // of the script; 0 for a universal check
+	Phase string `json:"phase"`
+}
+
+// Leak is something that an attempt left behind.
+type Leak struct {
+	Attempt string `json:"attempt"`
+	What    string `json:"what"`
+}
+
+// session is one script in one cell while it runs.
+type session struct {
+	script   Script
+	cell     scenario.Cell
+	file     launcherfile.File
+	attempts Attempts
+
+	next        scenario.Scenario // settings of the next launch
+	payloadName string
+	documents   map[string][]byte
+	number      int // of the next attempt
+
+	current     []*evidence.Attempt // of the last launch
+	request     scenario.Scenario   // of the last launch
+	controlled  *evidence.Attempt
+	findings    []Finding
+	leaks       []Leak
+	directories []string
+
+	line    int
+	missing string // why later checks are not run, until fresh
+	broken  string // why all later checks are broken
+	setenv  func(name, value string)
+}
+
+func newSession(s Script, cell scenario.Cell, file launcherfile.File, attempts Attempts) *session {
+	session := &session{script: s, cell: cell, file: file, attempts: attempts, documents: map[string][]byte{}}
+	session.forget()
+	return session
+}
+
+func (s *session) forget() {
+	s.next = scenario.Scenario{
+		Version: 1, Test: s.script.Test, Script: s.script.Name, Cell: s.cell, Kind: scenario.Launch,
+		Fixture: scenario.Fixture{Name: "plain"},
+	}
+	s.payloadName, s.missing, s.controlled = "", "", nil
+}
+
+func (s *session) fresh([]string) error {
+	s.forget()
+	s.exportGrants()
+	return nil
+}
+
+// exportGrants sets the predefined variables.
+func (s *session) exportGrants() {
+	g := s.next.Grants.Resolve()
+	for name, value := range map[string]uint64{"report": g.Report, "diagnostic": g.Diagnostic, "wall": g.Wall, "stall": g.Stall} {
+		s.setenv("grant_"+name, strconv.FormatUint(value, 10))
+	}
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+func lintLet(arguments []string) error {
+	_, _, err := parseLet(arguments)
+	return err
+}
+
+// parseLet reads: NAME N [+ N | - N]….
+func parseLet(arguments []string) (name string, value uint64, err error) {
+	if len(arguments) < 2 || len(arguments)%2 != 0 || !variableName.MatchString(arguments[0]) {
+		return "", 0, fmt.Errorf("want NAME N [+ N | - N]…")
+	}
+	total, err := strconv.ParseInt(arguments[1], 10, 64)
+	for i := 2; i < len(arguments) && err == nil; i += 2 {
+		var n int64
+		n, err = strconv.ParseInt(arguments[i+1], 10, 64)
+		switch arguments[i] {
+		case "+":
+			total += n
+		case "-":
+			total -= n
+		default:
+			return "", 0, fmt.Errorf("unknown operator %q", arguments[i])
+		}
+	}
+	return arguments[0], uint64(total), err
+}
+
+func (s *session) let(arguments []string) error {
+	name, value, err := parseLet(arguments)
+	if err != nil {
+		return err
+	}
+	if int64(value) < 0 {
+		return fmt.Errorf("%s would be negative", name)
+	}
+	s.setenv(name, strconv.FormatUint(value, 10))
+	return nil
+}
+
+func lintLimit(arguments []string) error {
+	_, err := parseLimit(arguments, scenario.RouteCLI)
+	return err
+}
+
+// parseLimit reads: [cli|env] KNOB=VALUE…; the value may be any text.
+func parseLimit(arguments []string, route string) ([]scenario.Option, error) {
+	if len(arguments) > 0 && (arguments[0] == scenario.RouteCLI || arguments[0] == scenario.RouteEnv) {
+		route, arguments = arguments[0], arguments[1:]
+	}
+	if len(arguments) == 0 {
+		return nil, errors.New("no KNOB=VALUE")
+	}
+	var options []scenario.Option
+	for _, a := range arguments {
+		knob, rest, err := assignment(a)
+		if err != nil {
+			return nil, err
+		}
+		if err := oneOf(knob, scenario.KnobReport, scenario.KnobDiagnostic, scenario.KnobWall, scenario.KnobStall); err != nil {
+			return nil, err
+		}
+		value, err := decode(rest)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, scenario.Option{Knob: knob, Route: route, Value: value})
+	}
+	return options, nil
+}
+
+// limit replaces an earlier value of the same knob and route. Without a route
+// it is the flag, or in the entrypoint, which has none, the variable.
+func (s *session) limit(arguments []string) error {
+	route := scenario.RouteCLI
+	if s.cell.Facade == "entrypoint" {
+		route = scenario.RouteEnv
+	}
+	options, err := parseLimit(arguments, route)
+	if err != nil {
+		return err
+	}
+	for _, o := range options {
+		s.next.Options = slices.DeleteFunc(slices.Clone(s.next.Options), func(old scenario.Option) bool {
+			return old.Knob == o.Knob && old.Route == o.Route
+		})
+		s.next.Options = append(s.next.Options, o)
+	}
+	return nil
+}
+
+func (s *session) payload(arguments []string) error {
+	if _, found := s.documents[arguments[0]]; !found {
+		return fmt.Errorf("no document %q", arguments[0])
+	}
+	s.payloadName = arguments[0]
+	return nil
+}
+
+// payloadFile is the name of the payload within an attempt folder.
+const payloadFile = "payload.bin"
+
+// launch runs the attempts of one line. They become the current ones, and the
+// universal checks are made of each.
+func (s *session) launch(arguments []string) error {
+	plan, err := parseLaunch(arguments)
+	if err != nil {
+		return err
+	}
+	s.current, s.request = nil, s.next
+	for _, p := range plan.expand(s.next, s.payloadName) {
+		a, err := s.run(p.scenario, p.document)
+		if err != nil {
+			s.current = nil
+			return err
+		}
+		s.current = append(s.current, a)
+		s.universal(a)
+	}
+	return nil
+}
+
+// run makes one attempt, after asking whether the launcher can be asked for it.
+func (s *session) run(next scenario.Scenario, document string) (*evidence.Attempt, error) {
+	next.Number = s.number
+	var payload []byte
+	if document != "" {
+		content, found := s.documents[document]
+		if !found {
+			return nil, fmt.Errorf("no document %q", document)
+		}
+		next.Fixture.PayloadFile, payload = payloadFile, content
+	}
+	if missing := s.file.Missing(next); len(missing) > 0 {
+		return nil, &needsError{strings.Join(missing, ", ")}
+	}
+	s.number++
+	a, err := s.attempts.Run(next, payload)
+	if err != nil {
+		return nil, fmt.Errorf("attempt %d: %w", next.Number, err)
+	}
+	s.directories = append(s.directories, a.Dir)
+	return a, nil
+}
+
+func (s *session) universal(a *evidence.Attempt) {
+	facts := s.facts()
+	for _, f := range oracle.Universal(a, facts) {
+		s.findings = append(s.findings, Finding{Finding: f, Phase: "every attempt"})
+	}
+	for _, leak := range oracle.Leaks(a, facts) {
+		s.leaks = append(s.leaks, Leak{a.Dir, leak})
+	}
+}
+
+// control runs the current fixture with no supervision. Controls stay: a
+// fixture that stops at a rendezvous must be let go on.
+func (s *session) control([]string) error {
+	next := s.next
+	next.Kind, next.Options, next.Paces = scenario.Control, nil, nil
+	a, err := s.run(next, s.payloadName)
+	s.controlled = a
+	return err
+}
+
+func (s *session) makeReference([]string) error {
+	_, err := s.referenceDocument(s.next)
+	return err
+}
+
+// referenceDocument is the engine's own document for the same logical request.
+// The fixture is always plain, with the trades of the current one: what else a
+// fixture does must not change the report.
+func (s *session) referenceDocument(request scenario.Scenario) ([]byte, error) {
+	reference := scenario.Scenario{
+		Version: 1, Test: "reference", Script: "reference", Cell: s.cell, Kind: scenario.Reference,
+		Operation: request.Operation, Mode: request.Mode, Inputs: request.Inputs, Bars: request.Bars,
+		Fixture: scenario.Fixture{Name: "plain"},
+	}
+	if trades, given := request.Fixture.Args["trades"]; given {
+		reference.Fixture.Args = map[string]string{"trades": trades}
+	}
+	if missing := s.file.Missing(reference); len(missing) > 0 {
+		return nil, &needsError{strings.Join(missing, ", ")}
+	}
+	a, err := s.attempts.Reference(reference)
+	if err != nil {
+		return nil, fmt.Errorf("reference: %w", err)
+	}
+	if exit, found := a.Exit(); len(a.Tampered) > 0 || !found || exit.Body.Status == nil || *exit.Body.Status != 0 || len(a.Stdout()) == 0 {
+		return nil, fmt.Errorf("reference: %s: no document with exit 0, or altered: %q", a.Dir, a.Stderr())
+	}
+	return a.Stdout(), nil
+}
+
+func (s *session) facts() oracle.Facts {
+	shape := s.file.Shape[string(s.request.WantedOperation())]
+	return oracle.Facts{
+		Invocation:         s.file.Facade[s.cell.Facade].Invocation,
+		HarnessDiagnostics: []byte(s.file.Diagnostics.Harness),
+		Slack:              time.Duration(s.file.Tolerance.SlackMS) * time.Millisecond,
+		Volatile:           s.file.Reference.Volatile,
+		SuccessMembers:     shape.Members,
+		FailureMembers:     s.file.Shape["failure"].Members,
+		Documents:          s.documents,
+		Control:            s.controlled,
+	}
+}
+
+// check records one finding and never stops the script.
+func (s *session) check(arguments []string) error {
+	parsed, err := parseCheck(arguments)
+	if err != nil {
+		return err
+	}
+	facts := s.facts()
+	if slices.Equal(parsed.words, []string{"report", "equals-reference"}) {
+		if facts.Reference, err = s.referenceDocument(s.request); err != nil {
+			s.undecided(parsed.id, err)
+			return nil
+		}
+	}
+	s.record(oracle.Check(parsed.id, parsed.words, s.current, facts))
+	return nil
+}
+
+func (s *session) record(f oracle.Finding) {
+	s.findings = append(s.findings, Finding{Finding: f, Line: s.line, Phase: s.phase()})
+}
+
+func (s *session) undecided(id string, cause error) {
+	verdict := oracle.Broken
+	if needs := (*needsError)(nil); errors.As(cause, &needs) {
+		verdict = oracle.NotRun
+	}
+	s.record(oracle.Finding{ID: id, Rule: oracle.Rule(id), Verdict: verdict, Reason: cause.Error()})
+}
+
+func (s *session) phase() string {
+	for _, statement := range s.script.Statements {
+		if statement.Line == s.line {
+			return statement.Phase
+		}
+	}
+	return s.script.Title
+}

@@ -1,0 +1,138 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"touchstone/conformance/scenario"
+)
+
+// verb is one word that acts. lint says what is wrong with its arguments
+// without running anything; run acts. A verb that only prepares a later launch
+// sets something.
+type verb struct {
+	usage, says string
+	sets        bool
+	lint        func(arguments []string) error
+	run         func(s *session, arguments []string) error
+}
+
+// needsError says that this launcher cannot be asked: the checks that follow
+// are not run, until the next fresh.
+type needsError struct{ reason string }
+
+func (e *needsError) Error() string { return "needs " + e.reason }
+
+// verbs is filled in init because its functions refer to it.
+var verbs map[string]verb
+
+func init() {
+	verbs = map[string]verb{
+		"cells":             {"cells FACADE/PROFILE…", "run the script in these cells only", false, lintCells, nothing},
+		"fresh":             {"fresh", "forget every setting, document and control", false, lintNone, (*session).fresh},
+		"fixture":           setting("fixture NAME [key=value…]", "the strategy library of the next launches; forgets the payload", setFixture),
+		"document":          {"document NAME BASE [op…]", "build exact bytes; sets $NAME_size", false, lintDocument, (*session).document},
+		"payload":           {"payload NAME", "what the fixture sends", true, lintWords(1, 1), (*session).payload},
+		"let":               {"let NAME N [+ N | - N]…", "a number", false, lintLet, (*session).let},
+		"limit":             {"limit [cli|env] KNOB=VALUE…", "caller limits, verbatim: report diagnostic wall stall", true, lintLimit, (*session).limit},
+		"grant":             setting("grant KNOB=N…", "host grants: report diagnostic wall stall memory", setGrant),
+		"request":           setting("request [mode=WORD] [operation=full|capabilities|validation] [option=NAME[=VALUE]]", "what is asked for; an option is one of the launcher file's own", setRequest),
+		"endpoint":          setting("endpoint report=pipe|stream diagnostic=pipe|stream", "the transport of a data endpoint", setEndpoint),
+		"extra-descriptors": setting("extra-descriptors N", "further inheritable descriptors at the launch", setExtra),
+		"inputs":            setting("inputs KEY=VALUE…", "engine inputs", setInputs),
+		"bars":              setting("bars N", "bars of the price file", setBars),
+		"spool":             setting("spool N", "bytes of the host's spool", setSpool),
+		"planned-sink":      setting("planned-sink N", "planned sink bytes", setPlannedSink),
+		"hang":              setting("hang DUR", "when the driver gives up", setHang),
+		"pace":              setting("pace CHANNEL bytes=N every=DUR", "a slower reader", setPace),
+		"at":                setting("at TRIGGER ACTION", "a control at a moment of the attempt", setControl),
+		"launch":            {"launch [times=N] [each DIMENSION=A,B…]", "run; the attempts become the current ones", false, lintLaunch, (*session).launch},
+		"reference":         {"reference", "make the engine's own document for the current request now", false, lintNone, (*session).makeReference},
+		"control":           {"control", "run the fixture with no supervision", false, lintNone, (*session).control},
+		"check":             {"check ID [because TEXT] NOUN…", "assert; see the nouns", false, lintCheck, (*session).check},
+	}
+}
+
+// setting is a verb that changes the scenario of the next launches only.
+func setting(usage, says string, set func(*scenario.Scenario, []string) error) verb {
+	return verb{usage: usage, says: says, sets: true,
+		lint: func(arguments []string) error {
+			texts, err := decodeAll(arguments)
+			if err != nil {
+				return err
+			}
+			next := scenario.Scenario{}
+			return set(&next, texts)
+		},
+		run: func(s *session, arguments []string) error {
+			texts, err := decodeAll(arguments)
+			if err != nil {
+				return err
+			}
+			if err := set(&s.next, texts); err != nil {
+				return err
+			}
+			s.exportGrants()
+			return nil
+		}}
+}
+
+func nothing(*session, []string) error { return nil }
+
+func lintNone(arguments []string) error {
+	if len(arguments) > 0 {
+		return fmt.Errorf("%d arguments, want none", len(arguments))
+	}
+	return nil
+}
+
+func lintWords(low, high int) func([]string) error {
+	return func(arguments []string) error {
+		if len(arguments) < low || len(arguments) > high {
+			return fmt.Errorf("%d arguments", len(arguments))
+		}
+		return nil
+	}
+}
+
+func lintCells(arguments []string) error {
+	known := []string{"direct/unjailed", "direct/jailed", "entrypoint/unjailed", "entrypoint/jailed"}
+	if len(arguments) == 0 {
+		return errors.New("no cell")
+	}
+	for _, a := range arguments {
+		if err := oneOf(a, known...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func lintCheck(arguments []string) error {
+	_, err := parseCheck(arguments)
+	return err
+}
+
+func lintLaunch(arguments []string) error {
+	_, err := parseLaunch(arguments)
+	return err
+}
+
+func oneOf(text string, allowed ...string) error {
+	for _, a := range allowed {
+		if text == a {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is none of %q", text, allowed)
+}
+
+// milliseconds reads a duration that is a whole number of them, at least one.
+func milliseconds(text string) (uint64, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Millisecond || d%time.Millisecond != 0 {
+		return 0, fmt.Errorf("%q: want whole milliseconds, such as 250ms", text)
+	}
+	return uint64(d / time.Millisecond), nil
+}
