@@ -16,7 +16,8 @@
 // An event line is {"seq":n,"ts_mono":ns,"kind":K,…}: seq counts from 0
 // without gaps and ts_mono, nanoseconds of CLOCK_MONOTONIC, never falls.
 // The last event but one, hashes, carries the digest of every other file; the
-// last, end, the digest of all event lines before it. Within version 1 members
+// last, end, the digest of all event lines before it, at the same ts_mono:
+// no single change of a record goes unnoticed. Within version 1 members
 // and kinds are only added: a reader skips members that it does not know and
 // keeps events of unknown kinds as Unknown.
 package evidence

@@ -13,7 +13,7 @@ type line[B Body] struct {
 	Seq  uint64 `json:"seq"`
 	Mono int64  `json:"ts_mono"`
 	Kind string `json:"kind"`
-	Body B      `json:",inline"`
+	Body B      `json:",embed"`
 }
 
 // codec encodes and decodes the events of one kind.

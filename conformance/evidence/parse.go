@@ -56,11 +56,11 @@ func (o *ordering) accept(e Event) error {
 	case e.Mono < o.mono:
 		return fmt.Errorf("ts_mono: %d after %d", e.Mono, o.mono)
 	}
-	o.next, o.mono = e.Seq+1, e.Mono
 	_, isEnd := e.Body.(End)
-	if isEnd != o.hashed {
-		return errors.New("hashes is not followed by end, or end not preceded by hashes")
+	if isEnd != o.hashed || (isEnd && e.Mono != o.mono) {
+		return errors.New("hashes is not followed by end at the same time, or end not preceded by hashes")
 	}
+	o.next, o.mono = e.Seq+1, e.Mono
 	o.ended = isEnd
 	return o.acceptBody(e.Body)
 }

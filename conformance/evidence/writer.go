@@ -166,7 +166,7 @@ func (w *Writer) Close() error {
 	hashes, err := w.hashes()
 	if err == nil && w.err == nil {
 		_ = w.event(Monotonic(), Hashes{Files: hashes}) // kept in w.err
-		_ = w.event(Monotonic(), End{SHA256: hex.EncodeToString(w.digest.Sum(nil))})
+		_ = w.event(w.mono, End{SHA256: hex.EncodeToString(w.digest.Sum(nil))})
 	}
 	return errors.Join(w.err, err, w.events.Close())
 }
