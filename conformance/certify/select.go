@@ -73,20 +73,28 @@ func Select(root string, r Request) (Selection, error) {
 	if selection.Scripts, err = matching(all, r.Tests); err != nil {
 		return Selection{}, err
 	}
-	fixtures, err := FixtureNames(root)
-	if err != nil {
+	if selection, err = selection.withJobs(); err != nil {
 		return Selection{}, err
 	}
+	return selection, lint(root, selection.Scripts)
+}
+
+// lint refuses scripts that could give a false verdict: a fault of the suite.
+func lint(root string, scripts []script.Script) error {
+	fixtures, err := FixtureNames(root)
+	if err != nil {
+		return err
+	}
 	var problems []error
-	for _, s := range selection.Scripts {
+	for _, s := range scripts {
 		for _, p := range script.Lint(s, fixtures) {
 			problems = append(problems, errors.New(p.String()))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
-		return Selection{}, fmt.Errorf("lint scripts: %w", err)
+		return fmt.Errorf("lint scripts: %w", err)
 	}
-	return selection.withJobs()
+	return nil
 }
 
 // LoadScripts reads the scripts of a folder in order of their names.
