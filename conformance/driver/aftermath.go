@@ -123,6 +123,9 @@ func (a *attempt) closeAll() error {
 	for _, c := range a.channels {
 		errs = append(errs, c.close())
 	}
+	for _, fd := range a.extras {
+		errs = append(errs, unix.Close(fd))
+	}
 	if a.terminal != nil {
 		errs = append(errs, a.terminal.close())
 	}

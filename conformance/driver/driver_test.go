@@ -27,7 +27,19 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	if len(os.Args) == 3 && os.Args[1] == "start" {
+		startOnly(os.Args[2])
+		os.Exit(0)
+	}
+	code := m.Run()
+	if c, err := built(); err == nil {
+		err = os.RemoveAll(filepath.Dir(c.Control))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
 }
 
 func needRoot(t *testing.T) {

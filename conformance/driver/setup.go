@@ -37,10 +37,14 @@ func Prepare(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) 
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("prepare attempt: %w", err)
 	}
-	scenarioText, err := scenario.Encode(s)
+	setup, err := setup.absolute()
+	if err != nil {
+		return fmt.Errorf("prepare attempt: %w", err)
+	}
+	scenarioText, scenarioErr := scenario.Encode(s)
 	launcherText, launcherErr := launcherfile.Encode(f)
 	setupText, setupErr := json.Marshal(setup)
-	if err := errors.Join(err, launcherErr, setupErr); err != nil {
+	if err := errors.Join(scenarioErr, launcherErr, setupErr); err != nil {
 		return fmt.Errorf("prepare attempt: %w", err)
 	}
 	for name, text := range map[string][]byte{
@@ -50,6 +54,21 @@ func Prepare(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) 
 		}
 	}
 	return nil
+}
+
+// absolute is the setup for a process that works elsewhere.
+func (s Setup) absolute() (Setup, error) {
+	for _, path := range []*string{&s.Bin, &s.Library, &s.Control} {
+		if *path == "" {
+			continue
+		}
+		whole, err := filepath.Abs(*path)
+		if err != nil {
+			return Setup{}, err
+		}
+		*path = whole
+	}
+	return s, nil
 }
 
 // writeNew creates a file that must not exist yet.

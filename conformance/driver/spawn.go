@@ -39,12 +39,8 @@ func (a *attempt) start() (err error) {
 		}
 		a.launch.Descriptors = append(a.launch.Descriptors, d)
 	}
-	if err := join(a.groups.leaves); err != nil {
-		return err
-	}
-	pid, forkErr := fork(a.command, gifts)
-	mono := evidence.Monotonic()
-	if err := errors.Join(forkErr, join(a.groups.parents)); err != nil {
+	pid, mono, err := a.forkInGroups(gifts)
+	if err != nil {
 		return err
 	}
 	a.pid, a.started = pid, mono
@@ -53,6 +49,17 @@ func (a *attempt) start() (err error) {
 		return fmt.Errorf("watch process %d: %w", pid, err)
 	}
 	return nil
+}
+
+// forkInGroups starts the process in the attempt's leaves: it inherits them
+// from us, and we go back at once.
+func (a *attempt) forkInGroups(gifts []given) (pid int, mono int64, err error) {
+	if err := join(a.groups.leaves); err != nil {
+		return 0, 0, errors.Join(err, join(a.groups.parents))
+	}
+	pid, err = fork(a.command, gifts)
+	mono = evidence.Monotonic()
+	return pid, mono, errors.Join(err, join(a.groups.parents))
 }
 
 func argvDigest(argv []string) string {
@@ -152,8 +159,8 @@ func (a *attempt) launchGifts(gifts []given) ([]given, error) {
 		if err != nil {
 			return gifts, err
 		}
-		// Our end stays open to the attempt's end: an open pipe, not a broken one.
 		gifts = append(gifts, given{number, p.name, p.kind, p.theirs})
+		a.extras = append(a.extras, p.ours)
 		if err := a.host(p); err != nil {
 			return gifts, err
 		}

@@ -1,0 +1,179 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/leanovate/gopter"
+	"github.com/leanovate/gopter/gen"
+	"github.com/leanovate/gopter/prop"
+
+	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/scenario"
+)
+
+func holds(t *testing.T, name string, property gopter.Prop) {
+	t.Helper()
+	seed := time.Now().UnixNano()
+	properties := gopter.NewProperties(gopter.DefaultTestParametersWithSeed(seed))
+	properties.Property(name, property)
+	if !properties.Run(gopter.ConsoleReporter(false)) {
+		t.Errorf("seed %d", seed)
+	}
+	fmt.Printf("seed %d\n", seed)
+}
+
+func TestDescriptorNumbersAreFreeAndDiffer(t *testing.T) {
+	holds(t, "no number twice, none reserved", prop.ForAll(func(raw []uint8, extras int) bool {
+		var id [16]byte
+		copy(id[:], raw)
+		p := planDescriptors(id, []launcherfile.Descriptor{{Number: 9}}, extras)
+		seen := map[int]bool{0: true, 1: true, 2: true, 5: true, 9: true}
+		for _, n := range append([]int{p.terminal, p.launch, p.candidate}, p.extra...) {
+			if seen[n] || n > lastNumber {
+				return false
+			}
+			seen[n] = true
+		}
+		return len(p.extra) == extras
+	}, gen.SliceOfN(16, gen.UInt8()), gen.IntRange(0, 64)))
+	a, b := planDescriptors([16]byte{1}, nil, 0), planDescriptors([16]byte{2}, nil, 0)
+	if a.terminal == b.terminal && a.launch == b.launch {
+		t.Errorf("two attempts got the same numbers: %+v %+v", a, b)
+	}
+}
+
+func TestAllowanceNeverPassesAStopOrAPace(t *testing.T) {
+	holds(t, "bounded", prop.ForAll(func(total, stop int64, taken, bytes int, now, every int64) bool {
+		c := &channel{fd: 3, total: total, taken: taken, window: 1000, pace: scenario.Pace{Bytes: bytes, EveryMS: uint64(every)}}
+		n, wake := c.allowance(now, stop)
+		switch {
+		case n < 0 || n > readBytes || (stop > total && total+int64(n) > stop):
+			return false
+		case bytes == 0:
+			return n > 0 && wake == 0
+		case n == 0:
+			return wake > now && wake == 1000+every*1e6
+		}
+		return n <= bytes && (now >= 1000+every*1e6 || taken+n <= bytes)
+	}, gen.Int64Range(0, 100), gen.Int64Range(0, 200), gen.IntRange(0, 20), gen.IntRange(0, 20), gen.Int64Range(1000, 5e6), gen.Int64Range(1, 3)))
+	for name, c := range map[string]*channel{"paused": {fd: 3, paused: true}, "ended": {fd: 3, ended: true}, "closed": {fd: -1}} {
+		if n, wake := c.allowance(5, 0); n != 0 || wake != 0 {
+			t.Errorf("%s: may read %d, wakes at %d", name, n, wake)
+		}
+	}
+}
+
+func TestFixtureArguments(t *testing.T) {
+	got, err := argumentText(map[string]string{"b": "x=y", "a": ""})
+	if want := "a=\x00b=x=y\x00\x00"; err != nil || string(got) != want {
+		t.Errorf("got %q %v, want %q", got, err, want)
+	}
+	for _, args := range []map[string]string{{"": "x"}, {"a=b": "x"}, {"a": "x\x00y"}} {
+		if text, err := argumentText(args); err == nil {
+			t.Errorf("%q became %q", args, text)
+		}
+	}
+}
+
+func TestPatchFillsExactlyWhatFits(t *testing.T) {
+	c, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(c.Library["meet"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		fixture string
+		args    map[string]string
+		payload []byte
+		want    string
+	}{
+		"both":             {"meet", map[string]string{"k": "v"}, []byte("document"), ""},
+		"the whole room":   {"meet", map[string]string{"k": strings.Repeat("v", 4096-4)}, bytes.Repeat([]byte("p"), 65536), ""},
+		"argument too big": {"meet", map[string]string{"k": strings.Repeat("v", 4096-3)}, nil, "4097 bytes, room for 4096"},
+		"payload too big":  {"meet", nil, bytes.Repeat([]byte("p"), 65537), "65545 bytes, room for 65544"},
+		"takes no payload": {"reach_canaries", nil, []byte("x"), "takes no fixture_payload"},
+	}
+	for name, c2 := range cases {
+		to := filepath.Join(t.TempDir(), "copy.so")
+		_, stateful, err := patch(c.Library[c2.fixture], to, c2.args, c2.payload)
+		if (err == nil) != (c2.want == "") || (err != nil && !strings.Contains(err.Error(), c2.want)) {
+			t.Errorf("%s: got %v, want %q", name, err, c2.want)
+			continue
+		}
+		if err != nil {
+			continue
+		}
+		after, err := os.ReadFile(to)
+		if err != nil || !stateful || len(after) != len(before) || !bytes.Contains(after, c2.payload) || bytes.Equal(after, before) {
+			t.Errorf("%s: %v, %d bytes after %d", name, err, len(after), len(before))
+		}
+	}
+}
+
+func TestGroupFolders(t *testing.T) {
+	mounts := "36 30 0:31 / /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory\n" +
+		"38 30 0:35 /outer /groups/pids rw - cgroup cgroup rw,pids\n40 30 0:37 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
+	for _, c := range [][3]string{
+		{"memory", "/a/b", "/sys/fs/cgroup/memory/a/b"}, {"pids", "/outer/x", "/groups/pids/x"}, {"pids", "/outer", "/groups/pids"},
+		{"pids", "/outerx", ""}, {"pids", "/", ""}, {"", "/", "/sys/fs/cgroup/unified"}, {"cpu", "/", ""},
+	} {
+		if got := groupFolder(mounts, c[0], c[1]); got != c[2] {
+			t.Errorf("%q %s: got %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+func TestCompilerComplaintsAreShown(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"bad.c": "int x = ;\n", "fixture.c": "", "abi_a.c": "", "control.c": "int main(void) { return 0; }\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := CompileFixtures(filepath.Join(dir, "cache"), dir, "a", []string{"bad"})
+	if err == nil || !strings.Contains(err.Error(), "compile fixture bad") || !strings.Contains(err.Error(), "expected expression") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestActionsWithoutAnObjectFail(t *testing.T) {
+	a := &attempt{}
+	if err := a.act(scenario.Action{Kind: scenario.DoPause, Channel: "terminal"}); err == nil {
+		t.Error("a missing terminal endpoint was paused")
+	}
+	if err := a.act(scenario.Action{Kind: scenario.DoKill, Who: scenario.Supervisor, Signal: "NONE"}); err == nil {
+		t.Error("a signal of no name was sent")
+	}
+}
+
+func TestAnOrdinaryUserIsToldWhatIsMissing(t *testing.T) {
+	needRoot(t)
+	c := exec.Command("/proc/self/exe", "start", t.TempDir())
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := c.CombinedOutput()
+	if err != nil || string(out) != "needs root: an attempt is made in namespaces of its own; run as root\n" {
+		t.Errorf("got %q %v", out, err)
+	}
+}
+
+// startOnly is the body of the test binary as an ordinary user: it prints
+// what Start says of needing root.
+func startOnly(dir string) {
+	var needs *NeedsRootError
+	if err := Start(context.Background(), "/proc/self/exe", dir); errors.As(err, &needs) {
+		fmt.Println(needs)
+	}
+}
