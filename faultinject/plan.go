@@ -25,7 +25,7 @@ func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
 type Bind struct {
 	Name    string
 	Kind    BindKind
-	Pattern string // path: a path.Match pattern; memfd: the exact name
+	Pattern string // path: as MatchPath takes it; memfd: the exact name
 	Pos     Pos
 }
 
@@ -43,7 +43,7 @@ type Rule struct {
 	ID      string
 	Calls   []string // syscall names and %classes, as written
 	FD      string   // name of an object, "" any
-	Path    string   // path.Match pattern over path arguments, "" any
+	Path    string   // MatchPath pattern over path arguments, "" any
 	Roles   Role     // whose calls count
 	Thread  int      // nth thread of its process by creation, 1 the leader, 0 any
 	Args    []ArgTest

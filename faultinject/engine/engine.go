@@ -8,7 +8,6 @@
 package engine
 
 import (
-	"path"
 	"time"
 
 	"touchstone/faultinject"
@@ -158,7 +157,7 @@ func (e *Engine) onObject(r *rule, c *Call) bool {
 
 func (e *Engine) onPath(r *rule, c *Call) bool {
 	for _, p := range e.facts.Paths(c, &e.shapes[c.Nr]) {
-		if ok, _ := path.Match(r.Path, p); ok {
+		if faultinject.MatchPath(r.Path, p) {
 			return true
 		}
 	}

@@ -2,7 +2,6 @@ package tracer
 
 import (
 	"fmt"
-	"path"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -117,9 +116,8 @@ func (k *task) bindOpened(kind faultinject.BindKind, given string, fd int) {
 		if kind == faultinject.BindPath && !fits {
 			resolved := make([]byte, unix.PathMax)
 			n, err := unix.Readlink(t.fdPath(k.tid, fd), resolved)
-			byName, _ := path.Match(b.Pattern, given)
-			byPlace, _ := path.Match(b.Pattern, string(resolved[:max(n, 0)]))
-			fits = byName || err == nil && byPlace
+			fits = faultinject.MatchPath(b.Pattern, given) ||
+				err == nil && faultinject.MatchPath(b.Pattern, string(resolved[:n]))
 		}
 		o := k.stat(fd)
 		if fits && o.found {
