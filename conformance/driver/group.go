@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -102,6 +103,31 @@ func (g groups) below() []string {
 	}
 	slices.Reverse(found)
 	return found
+}
+
+const groupPrefix = "touchstone-"
+
+// sweepGroups removes what runners that are gone have left in our own groups.
+// It is a courtesy: what it cannot remove stays as it was.
+func sweepGroups(g groups) {
+	for _, parent := range g.parents {
+		entries, err := os.ReadDir(parent)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			name, ours := strings.CutPrefix(e.Name(), groupPrefix)
+			pid, _, _ := strings.Cut(name, "-")
+			runner, err := strconv.Atoi(pid)
+			if !ours || err != nil || !errors.Is(unix.Kill(runner, 0), unix.ESRCH) {
+				continue
+			}
+			stale := groups{leaves: []string{filepath.Join(parent, e.Name())}}
+			for _, folder := range append(stale.below(), stale.leaves...) {
+				_ = unix.Rmdir(folder) // busy ones are somebody's still
+			}
+		}
+	}
 }
 
 // removeGroups removes the leaves and all below them. A group whose last

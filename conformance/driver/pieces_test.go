@@ -136,6 +136,30 @@ func TestGroupFolders(t *testing.T) {
 	}
 }
 
+func TestLeavesOfAGoneRunnerAreSweptAndOthersKept(t *testing.T) {
+	parent := t.TempDir()
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	stale := fmt.Sprintf("touchstone-%d-00", gone.Process.Pid)
+	kept := []string{fmt.Sprintf("touchstone-%d-00", os.Getpid()), "touchstone-x", "other-1-00"}
+	for _, name := range append(kept, stale+"/below") {
+		if err := os.MkdirAll(filepath.Join(parent, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweepGroups(groups{parents: []string{parent}})
+	if _, err := os.Stat(filepath.Join(parent, stale)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s was kept: %v", stale, err)
+	}
+	for _, name := range kept {
+		if _, err := os.Stat(filepath.Join(parent, name)); err != nil {
+			t.Errorf("%s was removed: %v", name, err)
+		}
+	}
+}
+
 func TestCompilerComplaintsAreShown(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"bad.c": "int x = ;\n", "fixture.c": "", "abi_a.c": "", "control.c": "int main(void) { return 0; }\n"} {

@@ -55,18 +55,21 @@ func Start(ctx context.Context, exe, dir string) error {
 	if err != nil {
 		return errors.Join(err, log.Close())
 	}
+	sweepGroups(ownGroups(""))
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err = runAttempt(ctx, exe, dir, group, log)
 	return errors.Join(err, removeGroups(ownGroups(group)), log.Close(), removeEmpty(log.Name()))
 }
 
+// groupName is touchstone-PID-RANDOM: the runner's pid tells leaves that a
+// killed runner could not remove.
 func groupName() (string, error) {
 	var random [8]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return "", fmt.Errorf("start attempt: %w", err)
 	}
-	return "touchstone-" + hex.EncodeToString(random[:]), nil
+	return fmt.Sprintf("%s%d-%s", groupPrefix, os.Getpid(), hex.EncodeToString(random[:])), nil
 }
 
 func hardLimit(dir string) (time.Duration, error) {
