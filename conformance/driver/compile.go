@@ -2,10 +2,14 @@ package driver
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
 )
 
 // Compiled are the fixtures of one run: library paths by fixture name, and the
@@ -15,40 +19,73 @@ type Compiled struct {
 	Control string
 }
 
-var compilerFlags = []string{"-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror"}
+var compilerFlags = []string{"-std=gnu11", "-O1", "-g", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"}
 
 // CompileFixtures compiles the named fixtures of srcDir with the seam
-// abi_<abi>.c, and the control program, into cacheDir. What the cache already
-// holds is kept: use a new folder for each run. The compiler's complaint is in
-// the error.
+// abi_<abi>.c, and the control program, into cacheDir, as many at a time as
+// there are processors. What the cache already holds is kept: use a new folder
+// for each run. The compilers' complaints are in the error.
 func CompileFixtures(cacheDir, srcDir, abi string, names []string) (Compiled, error) {
 	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
 		return Compiled{}, fmt.Errorf("compile fixtures: %w", err)
 	}
-	compiled := Compiled{Library: map[string]string{}, Control: filepath.Join(cacheDir, "control")}
-	for _, name := range names {
-		out := filepath.Join(cacheDir, name+"."+abi+".so")
-		compiled.Library[name] = out
-		sources := []string{filepath.Join(srcDir, name+".c"), filepath.Join(srcDir, "fixture.c"), filepath.Join(srcDir, "abi_"+abi+".c")}
-		if err := compile(out, sources, "-shared", "-fPIC", "-fvisibility=hidden"); err != nil {
-			return Compiled{}, fmt.Errorf("compile fixture %s: %w", name, err)
-		}
+	in := func(name string) string { return filepath.Join(srcDir, name) }
+	out := func(name string) string { return filepath.Join(cacheDir, name) }
+	shared := []job{
+		{"fixture.c", out("fixture.o"), []string{"-c", in("fixture.c")}},
+		{"seam " + abi, out("abi_" + abi + ".o"), []string{"-c", in("abi_" + abi + ".c")}},
+		{"control program", out("control"), []string{in("control.c"), "-ldl"}},
 	}
-	if err := compile(compiled.Control, []string{filepath.Join(srcDir, "control.c")}, "-ldl"); err != nil {
-		return Compiled{}, fmt.Errorf("compile control program: %w", err)
+	compiled := Compiled{Library: map[string]string{}, Control: out("control")}
+	var libraries []job
+	for _, name := range names {
+		compiled.Library[name] = out(name + "." + abi + ".so")
+		libraries = append(libraries, job{"fixture " + name, compiled.Library[name],
+			[]string{"-shared", in(name + ".c"), shared[0].out, shared[1].out}})
+	}
+	if err := compileAll(shared); err != nil {
+		return Compiled{}, err
+	}
+	if err := compileAll(libraries); err != nil {
+		return Compiled{}, err
 	}
 	return compiled, nil
 }
 
-func compile(out string, sources []string, flags ...string) error {
-	if _, err := os.Stat(out); err == nil {
+// job is one run of the compiler.
+type job struct {
+	what      string
+	out       string
+	arguments []string
+}
+
+// compileAll does the jobs, which must not need one another.
+func compileAll(jobs []job) error {
+	errs := make([]error, len(jobs))
+	slots := make(chan struct{}, runtime.NumCPU())
+	var all sync.WaitGroup
+	for i, j := range jobs {
+		all.Go(func() {
+			slots <- struct{}{}
+			errs[i] = j.compile()
+			<-slots
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func (j job) compile() error {
+	if _, err := os.Stat(j.out); err == nil {
 		return nil
 	}
-	partial := out + ".new" // a broken compile must not look like a cached one
-	arguments := append(append([]string{"-o", partial}, compilerFlags...), sources...)
-	c := exec.Command("gcc", append(arguments, flags...)...)
+	partial := j.out + ".new" // a broken compile must not look like a cached one
+	c := exec.Command("gcc", slices.Concat(compilerFlags, []string{"-o", partial}, j.arguments)...)
 	if said, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("gcc: %w: %s", err, bytes.TrimSpace(said))
+		return fmt.Errorf("compile %s: gcc: %w: %s", j.what, err, bytes.TrimSpace(said))
 	}
-	return os.Rename(partial, out)
+	if err := os.Rename(partial, j.out); err != nil {
+		return fmt.Errorf("compile %s: %w", j.what, err)
+	}
+	return nil
 }
