@@ -82,6 +82,12 @@ func Cancellation() Observation {
 	return Observation{rank: rankCancellation, failure: Aborted()}
 }
 
+// Refusal is what admission or setup refuses with. No producer has started: it
+// goes with DomainEnded, DiagnosticsRead and DiagnosticsDone.
+func Refusal(failure Failure) Observation {
+	return Observation{rank: rankCancellation, failure: failure}
+}
+
 // CreationCall is a notified fork, vfork, clone or clone3. Rules: R18.
 func CreationCall(operation string) Observation {
 	return Observation{rank: rankViolation, failure: ProcessRefused(operation)}

@@ -65,6 +65,11 @@ func (m *Machine) Expired() bool { return m.expired }
 // Publishing reports whether a successful report may have reached the host.
 func (m *Machine) Publishing() bool { return m.succeeded }
 
+// AwaitsCandidate reports whether more of the candidate can still matter.
+func (m *Machine) AwaitsCandidate() bool {
+	return m.settlement == Unsettled && (m.failure == nil || m.refine)
+}
+
 // Observe takes one batch: everything that one return of the poll showed.
 //
 // Rules: R19.
@@ -163,7 +168,7 @@ func (m *Machine) Next() Action {
 	case m.mustKill():
 		m.killed = true
 		return Kill
-	case m.failure != nil && !m.ended && !m.killed && !m.requested:
+	case m.failure != nil && !m.ended && !m.emptied && !m.killed && !m.requested:
 		m.requested = true
 		return RequestStop
 	case m.failure == nil && m.ended && !m.asked:

@@ -1,0 +1,255 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"touchstone/contracts"
+	"touchstone/reference/admission"
+	"touchstone/reference/jail"
+	"touchstone/reference/ledger"
+	"touchstone/reference/outcome"
+	"touchstone/reference/record"
+)
+
+// Defaults for the writes of a refusal whose limits did not resolve.
+const (
+	refusalWall  = 600 * time.Second
+	refusalStall = 5 * time.Second
+)
+
+const stopGrace = record.StopGraceMS * time.Millisecond // G
+
+// attempt is one supervised run, from admission to the terminal record. It is
+// used by the one locked thread alone, and owns everything below.
+type attempt struct {
+	started  time.Time // the origin of every instant below
+	admitted admission.Admission
+	wall     time.Duration // W
+	machine  outcome.Machine
+	seen     []outcome.Observation // for the next batch
+	cancel   *canceller
+
+	worker        *link
+	domain        *jail.Domain
+	diagnostics   *intake
+	candidate     *intake
+	report        *publisher
+	diagnosticOut *publisher
+	ledger        ledger.Report
+
+	claim      message       // the worker's verdict
+	replaced   []byte        // S's own failure document, if chosen
+	selected   int64         // bytes of the chosen document
+	relaying   bool          // the chosen document comes from the worker
+	graceAt    time.Duration // when a requested stop becomes a kill; 0 for never
+	stopBy     time.Duration // when S stops waiting for the domain; 0 for never
+	asked      bool          // the survivor question is open
+	withdrawn  bool          // a creation call whose name was lost
+	terminated bool          // the producer got a signal of S
+	causeStage string        // where the attempt stood when its cause was latched
+	told       told
+	times      times
+	status     jail.Status
+	reaped     bool // the producer
+	emptied    bool // the init
+}
+
+// told marks the facts that the machine was told; each is told once.
+type told struct{ domain, read, diagnostics, report, expiry bool }
+
+// times are the instants at which stages began and ended, 0 for not yet.
+type times struct{ run, ended, publish, closed time.Duration }
+
+func newAttempt(started time.Time, admitted admission.Admission, cancel *canceller) *attempt {
+	stall := duration(admitted.Limits.StallMS, refusalStall)
+	a := &attempt{started: started, admitted: admitted, cancel: cancel,
+		wall:          duration(admitted.Limits.WallMS, refusalWall),
+		report:        newPublisher(contracts.ChannelReport, admission.ReportFD, stall),
+		diagnosticOut: newPublisher(contracts.ChannelDiagnostic, admission.DiagnosticFD, stall),
+	}
+	a.ledger = ledger.NewReport(a.allowance())
+	return a
+}
+
+// duration is an effective limit as the clock can hold it; longest never comes.
+func duration(l record.Limit, unresolved time.Duration) time.Duration {
+	const longest = time.Duration(1 << 61)
+	if l.Effective == nil {
+		return unresolved
+	}
+	return time.Duration(min(*l.Effective, int64(longest/time.Millisecond))) * time.Millisecond
+}
+
+// allowance is R, or what a refusal may write where R did not resolve (C-13).
+func (a *attempt) allowance() int64 {
+	switch limit := a.admitted.Limits.ReportBytes; {
+	case limit.Effective != nil:
+		return *limit.Effective
+	case limit.Granted != nil:
+		return *limit.Granted
+	}
+	return record.TerminalBytes
+}
+
+func (a *attempt) now() time.Duration { return time.Since(a.started) }
+
+// stage is where the attempt stands by S's own state, never by the producer's
+// word. Rules: R16, C-17, C-18.
+func (a *attempt) stage() string {
+	switch {
+	case a.times.publish > 0:
+		return contracts.StagePublish
+	case a.times.ended > 0:
+		return contracts.StageFinalize
+	case a.times.run > 0:
+		return contracts.StageRun
+	}
+	return contracts.StagePrepare
+}
+
+// refuse ends an attempt of which no producer has started.
+func (a *attempt) refuse(failure outcome.Failure) {
+	if a.domain != nil { // parked, and nothing of the customer's has run in it
+		if a.domain.Close() != nil {
+			a.note([]outcome.Observation{outcome.Fault()}) // the refusal ranks before it
+		}
+		a.domain = nil
+	}
+	a.told.domain, a.told.read = true, true
+	a.seen = append(a.seen, outcome.Refusal(failure), outcome.DomainEnded(), outcome.DiagnosticsRead())
+}
+
+// start builds everything up to the producer's first instruction and lets it
+// go. What fails here is refused: no customer code has run.
+//
+// Rules: R02, R09, R13.
+func (a *attempt) start() *outcome.Failure {
+	err := a.prepare()
+	switch {
+	case a.cancel.requested():
+		return new(outcome.Aborted())
+	case a.now() >= a.wall:
+		return new(outcome.DeadlineExceeded(a.stage()))
+	case err == nil:
+		err = a.domain.Release()
+	}
+	if err == nil {
+		a.times.run = a.now()
+		return nil
+	}
+	reason := outcome.ReasonPolicy
+	var refused *jail.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		reason = string(refused.Reason)
+	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
+		reason = outcome.ReasonDescriptor
+	}
+	return new(outcome.IsolationUnavailable(reason))
+}
+
+// prepare reserves the storage, builds the domain and attests it.
+func (a *attempt) prepare() (err error) {
+	if a.worker, err = startWorker(a.admitted.Request.Operation, a.admitted.Launch.Spool.Path, a.allowance()); err != nil {
+		return err
+	}
+	if err := a.reserved(); err != nil {
+		return err
+	}
+	inside := [3]int{-1, -1, -1} // null device, diagnostics, candidate
+	defer func() {
+		for i := range inside { // the producer has its own; EOF needs ours closed
+			err = errors.Join(err, shut(&inside[i]))
+		}
+	}()
+	if inside[0], err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
+		return fmt.Errorf("open null device: %w", err)
+	}
+	diagnostics, candidate := -1, -1
+	if diagnostics, inside[1], err = pipe(true, false); err != nil {
+		return err
+	}
+	a.diagnostics = newIntake(diagnostics, *a.admitted.Limits.DiagnosticBytes.Effective)
+	if candidate, inside[2], err = pipe(true, false); err != nil {
+		return err
+	}
+	a.candidate = newIntake(candidate, a.ledger.Remaining())
+	if a.domain, err = jail.Start(a.spec(inside)); err != nil {
+		return err
+	}
+	return a.domain.Attest()
+}
+
+// reserved waits for the worker's word that the storage is there.
+func (a *attempt) reserved() error {
+	for a.now() < a.wall && !a.cancel.requested() {
+		m, err := a.worker.hear()
+		switch {
+		case err == nil && m.Word == sayReserved:
+			return nil
+		case err == nil:
+			return fmt.Errorf("reserve storage: %s", m.Word)
+		case !errors.Is(err, errAgain):
+			return fmt.Errorf("reserve storage: %w", err)
+		}
+		fds := []unix.PollFd{{Fd: int32(a.worker.control), Events: unix.POLLIN}, {Fd: int32(a.cancel.fd), Events: unix.POLLIN}}
+		if err := poll(fds, a.wall-a.now()); err != nil {
+			return fmt.Errorf("reserve storage: %w", err)
+		}
+	}
+	return errors.New("reserve storage: interrupted")
+}
+
+// spec says what the producer gets: nothing of S's environment, no descriptor
+// but these, and read-only views of the two files that it is to read.
+func (a *attempt) spec(inside [3]int) jail.Spec {
+	request, pairing := a.admitted.Request, a.admitted.Pairing
+	candidate := a.candidateNumber()
+	environment := []string{"PATH=/usr/bin:/bin", "LANG=C",
+		fmt.Sprintf("TOUCHSTONE_CANDIDATE_FD=%d", candidate),
+		fmt.Sprintf("TOUCHSTONE_REPORT_REMAINING=%d", a.ledger.Remaining())}
+	fds := map[int]int{0: inside[0], 1: inside[1], 2: inside[1], candidate: inside[2]}
+	if request.Profile == admission.Jailed {
+		fds[admission.ArenaFD] = admission.ArenaFD
+		environment = append(environment, fmt.Sprintf("TOUCHSTONE_ARENA_FD=%d", admission.ArenaFD))
+	}
+	var memory int64
+	if granted := a.admitted.Launch.Grants.MemoryBytes; granted != nil {
+		memory = *granted
+	}
+	return jail.Spec{
+		Helper: pairing.Jail.Path, UID: pairing.UID(a.admitted.AttemptID), System: pairing.System,
+		Files: files(request.Library, request.Chart), Exe: pairing.Producer.Path,
+		Argv: append([]string{"producer"}, request.Engine...), Env: environment, FDs: fds,
+		ScratchBytes: pairing.ScratchBytes, ScratchFiles: pairing.ScratchFiles,
+		MemoryBytes: memory, Deadline: a.started.Add(a.wall),
+	}
+}
+
+// candidateNumber is the producer's number of its candidate stream: the lowest
+// that is no number of the host's, so that a number never means two things.
+func (a *attempt) candidateNumber() int {
+	number := admission.FirstFD
+	for number == a.admitted.Request.Terminal || number == admission.ArenaFD {
+		number++
+	}
+	return number
+}
+
+// files lists the regular files among paths. One that is not there is the
+// producer's to report, in the engine's own words.
+func files(paths ...string) []string {
+	var found []string
+	for _, path := range paths {
+		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().IsRegular() {
+			found = append(found, filepath.Clean(path))
+		}
+	}
+	return found
+}

@@ -1,0 +1,350 @@
+package supervisor_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+)
+
+// programs are built once per run: S, the launcher and the actor.
+var programs = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "supervisor-test-")
+	if err != nil {
+		return "", err
+	}
+	launcher, err := filepath.Glob("../jail/launcher/*.c")
+	if err != nil {
+		return folder, err
+	}
+	gcc := []string{"gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o"}
+	for _, command := range [][]string{
+		{"go", "build", "-o", folder + "/refsup", "../cmd/refsup"},
+		append(append(gcc[:len(gcc):len(gcc)], folder+"/jail", "-static"), launcher...),
+		append(gcc[:len(gcc):len(gcc)], folder+"/actor", "testdata/actor.c"),
+	} {
+		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			return folder, fmt.Errorf("build %s: %w\n%s", command[0], err, output)
+		}
+	}
+	return folder, os.WriteFile(folder+"/chart.csv", []byte("timestamp,open,high,low,close,volume\n"), 0o644)
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if folder, err := programs(); err == nil {
+		_ = os.RemoveAll(folder) // the system's temporary folder anyway
+	}
+	os.Exit(code)
+}
+
+// launch is one attempt as its host sees it. The zero value is the default
+// request with default grants, the report and diagnostics read at once.
+type launch struct {
+	actor     string   // the producer's words
+	args      []string // further arguments of S
+	env       []string
+	jailed    bool
+	producer  string // "" is the actor
+	spool     int64  // bytes; 0 is enough
+	grants    string // "" is the default
+	terminal  string // argument of --terminal-status-fd; "" is the real number
+	stopReads bool   // leave the report unread until S has ended
+	fillM     bool   // fill the terminal's queue first
+	user      uint32 // run S as this user; 0 is root
+
+	during func(s *os.Process) // control, once S runs
+}
+
+// result is what the host got.
+type result struct {
+	report, diagnostics []byte
+	packets             [][]byte
+	record              terminal
+	exit                int
+	elapsed             time.Duration
+	maxRSS              int64 // KiB, of S
+}
+
+// terminal is the part of the record that the tests read.
+type terminal struct {
+	AttemptID string `json:"attempt_id"`
+	Complete  bool   `json:"complete"`
+	ExitClass string `json:"exit_class"`
+	Failure   *struct {
+		Code string         `json:"code"`
+		Args map[string]any `json:"args"`
+	} `json:"failure"`
+	ExitStatus int `json:"exit_status"`
+	Producer   struct {
+		Stage   *string `json:"stage"`
+		Exit    *int    `json:"exit_status"`
+		Signal  *int    `json:"signal"`
+		Failure *struct {
+			Code string         `json:"code"`
+			Args map[string]any `json:"args"`
+		} `json:"failure"`
+		Omitted bool `json:"failure_claim_omitted"`
+	} `json:"producer"`
+	Charged  int64              `json:"report_charged_bytes"`
+	Channels map[string]channel `json:"channels"`
+	Cleanup  map[string]struct {
+		Value *bool `json:"value"`
+	} `json:"cleanup"`
+}
+
+type channel struct {
+	Observed  int64  `json:"observed_bytes"`
+	Accepted  int64  `json:"accepted_bytes"`
+	Written   *int64 `json:"written_bytes"`
+	Truncated bool   `json:"truncated"`
+	Complete  bool   `json:"complete"`
+	Known     bool   `json:"source_total_known"`
+}
+
+const attemptID = "00112233445566778899aabbccddeeff"
+
+const defaultGrants = `"report_bytes":67108864,"diagnostic_bytes":1048576,"wall_ms":600000,"stall_ms":5000,"memory_bytes":null`
+
+func requireRoot(t testing.TB) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("not run: needs root")
+	}
+	folder, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// run launches S with real pipes and a real packet socket and waits for it. A
+// hang limit far away ends what does not end.
+func (l launch) run(t testing.TB) result {
+	t.Helper()
+	folder := requireRoot(t)
+	report, diagnostics := newPipe(t), newPipe(t)
+	pair := must(unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0))(t)
+	ours, theirs := os.NewFile(uintptr(pair[0]), "terminal"), os.NewFile(uintptr(pair[1]), "terminal of S")
+	if l.fillM {
+		fillQueue(t, pair[1])
+	}
+	command := exec.Command(folder+"/refsup", l.arguments(folder)...)
+	command.Env = append(os.Environ(), append([]string{"TOUCHSTONE_LAUNCH_FD=4"}, l.env...)...)
+	command.Stdout, command.Stderr = report.write, diagnostics.write
+	command.ExtraFiles = []*os.File{theirs, l.descriptor(t, folder), memory(t, 65536)}
+	if l.user != 0 {
+		command.SysProcAttr = ordinary(l.user)
+	}
+	begin := time.Now()
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range append(command.ExtraFiles, report.write, diagnostics.write) {
+		_ = f.Close() // S has its own
+	}
+	hang := time.AfterFunc(60*time.Second, func() { _ = command.Process.Kill() })
+	defer hang.Stop()
+	if l.during != nil {
+		l.during(command.Process)
+	}
+	var r result
+	diagnosed := diagnostics.drain()
+	reported := make(chan []byte, 1)
+	if !l.stopReads {
+		reported = report.drain()
+	}
+	err := command.Wait()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	r.elapsed, r.exit = time.Since(begin), command.ProcessState.ExitCode()
+	r.maxRSS = peak(command.ProcessState)
+	if l.stopReads {
+		reported = report.drain()
+	}
+	r.report, r.diagnostics = <-reported, <-diagnosed
+	r.packets = packets(t, ours)
+	r.decode(t)
+	return r
+}
+
+func (l launch) arguments(folder string) []string {
+	terminal := l.terminal
+	if terminal == "" {
+		terminal = "3"
+	}
+	arguments := []string{"run_json", "--report-channel", "supervised/v1", "--terminal-status-fd", terminal,
+		"--so", folder + "/chart.csv", "--ohlcv", folder + "/chart.csv", "--inputs", l.actor}
+	if l.jailed {
+		arguments = append(arguments, "--profile", "jailed")
+	}
+	return append(arguments, l.args...)
+}
+
+// descriptor is the launch descriptor, in a file without a name.
+func (l launch) descriptor(t testing.TB, folder string) *os.File {
+	t.Helper()
+	producer, grants, bytes := l.producer, l.grants, l.spool
+	if producer == "" {
+		producer = folder + "/actor"
+	}
+	if grants == "" {
+		grants = defaultGrants
+	}
+	if bytes == 0 {
+		bytes = 1 << 30
+	}
+	spool := t.TempDir()
+	pairing := spool + "/pairing.json"
+	content := fmt.Sprintf(`{"version":1,"producer":{"path":%q},"jail":{"path":%q},"uids":{"first":200000,"count":4096},`+
+		`"system":["/usr","/lib","/lib64","/bin","/etc/ld.so.cache"],"scratch_bytes":8388608,"scratch_files":256}`,
+		producer, folder+"/jail")
+	if err := os.WriteFile(pairing, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f := memory(t, 0)
+	_, err := fmt.Fprintf(f, `{"version":1,"attempt_id":%q,"grants":{%s},"planned_sink_bytes":null,`+
+		`"spool":{"path":%q,"bytes":%d},"pairing":%q}`, attemptID, grants, spool, bytes, pairing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// decode reads the one packet; a test that expects none has none to read.
+func (r *result) decode(t testing.TB) {
+	t.Helper()
+	if len(r.packets) != 1 {
+		return
+	}
+	if err := json.Unmarshal(r.packets[0], &r.record); err != nil {
+		t.Fatalf("record: %v\n%s", err, r.packets[0])
+	}
+	if r.record.ExitStatus != r.exit {
+		t.Errorf("record says exit %d, S exited %d", r.record.ExitStatus, r.exit)
+	}
+	if n := *r.record.Channels["report"].Written; n != int64(len(r.report)) {
+		t.Errorf("record says %d report bytes, the host got %d", n, len(r.report))
+	}
+	if n := *r.record.Channels["diagnostic"].Written; n != int64(len(r.diagnostics)) {
+		t.Errorf("record says %d diagnostic bytes, the host got %d", n, len(r.diagnostics))
+	}
+}
+
+// cause is code and args in one line, "" for success.
+func (r result) cause() string {
+	if len(r.packets) != 1 {
+		return fmt.Sprintf("%d packets", len(r.packets))
+	}
+	if r.record.Failure == nil {
+		return ""
+	}
+	args, err := json.Marshal(r.record.Failure.Args, json.Deterministic(true))
+	if err != nil {
+		return err.Error()
+	}
+	return r.record.Failure.Code + string(args)
+}
+
+// wants holds a result against exit and cause, and against what is so in every
+// attempt that ended: nothing is left of it.
+func (r result) wants(t testing.TB, exit int, cause string) {
+	t.Helper()
+	if r.exit != exit || r.cause() != cause {
+		t.Errorf("got exit %d, %s\nwant exit %d, %s", r.exit, r.cause(), exit, cause)
+	}
+	for name, fact := range r.record.Cleanup {
+		if fact.Value == nil || !*fact.Value {
+			t.Errorf("cleanup: %s does not hold", name)
+		}
+	}
+	if r.record.Complete != (exit == 0) {
+		t.Errorf("complete %t with exit %d", r.record.Complete, exit)
+	}
+}
+
+type pipe struct{ read, write *os.File }
+
+func newPipe(t testing.TB) pipe {
+	t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pipe{read, write}
+}
+
+// drain reads to the end in a goroutine that ends there.
+func (p pipe) drain() chan []byte {
+	content := make(chan []byte, 1)
+	go func() {
+		all, _ := io.ReadAll(p.read) // what was read is judged
+		_ = p.read.Close()
+		content <- all
+	}()
+	return content
+}
+
+func memory(t testing.TB, size int64) *os.File {
+	t.Helper()
+	fd := must(unix.MemfdCreate("test", unix.MFD_CLOEXEC))(t)
+	if err := unix.Ftruncate(fd, size); err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), "memory")
+}
+
+// packets reads every packet up to the end; filler is not of S.
+func packets(t testing.TB, f *os.File) (list [][]byte) {
+	t.Helper()
+	defer func() { _ = f.Close() }()
+	buffer := make([]byte, 1<<17)
+	for {
+		n, _, _, _, err := unix.Recvmsg(int(f.Fd()), buffer, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			return list
+		}
+		if packet := bytes.Clone(buffer[:n]); !bytes.Equal(packet, filler) {
+			list = append(list, packet)
+		}
+	}
+}
+
+var filler = []byte(strings.Repeat("f", 1000))
+
+func fillQueue(t testing.TB, fd int) {
+	t.Helper()
+	for {
+		_, err := unix.SendmsgN(fd, filler, nil, nil, unix.MSG_DONTWAIT)
+		if errors.Is(err, unix.EAGAIN) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}

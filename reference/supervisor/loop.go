@@ -1,0 +1,323 @@
+package supervisor
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"touchstone/contracts"
+	"touchstone/reference/jail"
+	"touchstone/reference/outcome"
+)
+
+// retryInterval is how often a blocked publication is tried without being told
+// to: a socket can take bytes before it reports room (C-61).
+const retryInterval = 50 * time.Millisecond
+
+// watch is one descriptor that the loop waits for, and what to do with it.
+type watch struct {
+	fd     int
+	events int16
+	ready  func() []outcome.Observation
+}
+
+// run takes batches until the machine says that the attempt is finished.
+//
+// Rules: R13, R16, R19.
+func (a *attempt) run() {
+	for {
+		for action := a.machine.Next(); action != outcome.Wait; action = a.machine.Next() {
+			if action == outcome.Finish {
+				return
+			}
+			a.note(a.act(action))
+		}
+		a.note(a.batch())
+		stage := a.stage()
+		a.machine.Observe(a.seen...)
+		a.seen = nil
+		if a.causeStage == "" && a.machine.Failure() != nil {
+			a.causeStage = stage
+		}
+		a.note(a.follow())
+	}
+}
+
+func (a *attempt) note(seen []outcome.Observation) { a.seen = append(a.seen, seen...) }
+
+// batch is one return of the poll: everything that is ready, and every
+// deadline that has passed.
+func (a *attempt) batch() (seen []outcome.Observation) {
+	watches := a.watches()
+	fds := make([]unix.PollFd, len(watches))
+	for i, w := range watches {
+		fds[i] = unix.PollFd{Fd: int32(w.fd), Events: w.events}
+	}
+	wait := a.untilNext()
+	if len(a.seen) > 0 {
+		wait = 0
+	}
+	if err := poll(fds, wait); err != nil {
+		// Nothing below blocks, so the attempt can still be brought to an end.
+		seen = append(seen, outcome.Fault())
+		for i := range fds {
+			fds[i].Revents = fds[i].Events
+		}
+	}
+	for i, w := range watches {
+		if fds[i].Revents != 0 {
+			seen = append(seen, w.ready()...)
+		}
+	}
+	seen = append(seen, a.flush(a.report)...)
+	seen = append(seen, a.flush(a.diagnosticOut)...)
+	return append(seen, a.overdue()...)
+}
+
+// watches lists what can happen now. A stream whose bytes cannot be passed on
+// is not read: that is the whole of backpressure.
+func (a *attempt) watches() []watch {
+	list := []watch{{a.cancel.fd, unix.POLLIN, a.onCancel}}
+	add := func(wanted bool, fd int, events int16, ready func() []outcome.Observation) {
+		if wanted && fd >= 0 {
+			list = append(list, watch{fd, events, ready})
+		}
+	}
+	if d := a.domain; d != nil {
+		add(a.machine.Failure() == nil && !a.reaped, d.Listener, unix.POLLIN, a.onNotification)
+		add(!a.reaped, d.Producer.FD, unix.POLLIN, a.onProducer)
+		add(a.asked, d.Lifeline, unix.POLLIN, a.onAnswer)
+		add(a.reaped && !a.emptied && !a.asked, d.Init.FD, unix.POLLIN, a.onInit)
+		add(len(a.diagnosticOut.pending) == 0, a.diagnostics.fd, unix.POLLIN, a.onDiagnostics)
+		add(len(a.worker.pending) == 0, a.candidate.fd, unix.POLLIN, a.onCandidate)
+		add(a.worker.busy(), a.worker.input, unix.POLLOUT, a.onWorkerInput)
+		add(true, a.worker.control, unix.POLLIN, a.onWorker)
+		add(a.relaying && len(a.report.pending) == 0, a.worker.output, unix.POLLIN, a.onDocument)
+	}
+	add(len(a.report.pending) > 0, a.report.fd, unix.POLLOUT, nothing)
+	add(len(a.diagnosticOut.pending) > 0, a.diagnosticOut.fd, unix.POLLOUT, nothing)
+	return list
+}
+
+// nothing is for publishers: they are flushed in every batch.
+func nothing() []outcome.Observation { return nil }
+
+// untilNext is the time until the next deadline or retry.
+func (a *attempt) untilNext() time.Duration {
+	next := time.Duration(1 << 62)
+	if !a.machine.Expired() {
+		next = a.wall
+	}
+	for _, at := range []time.Duration{a.graceAt, a.stopBy} {
+		if at > 0 {
+			next = min(next, at)
+		}
+	}
+	for _, p := range []*publisher{a.report, a.diagnosticOut} {
+		if at, pending := p.deadline(); pending {
+			next = min(next, at, a.now()+retryInterval)
+		}
+	}
+	return next - a.now()
+}
+
+// overdue returns the deadlines that have passed, at their own instants.
+func (a *attempt) overdue() (seen []outcome.Observation) {
+	now := a.now()
+	if now >= a.wall && !a.told.expiry {
+		a.told.expiry = true
+		seen = append(seen, outcome.Expiry(a.stage(), a.wall))
+	}
+	for _, p := range []*publisher{a.report, a.diagnosticOut} {
+		if at, pending := p.deadline(); pending && now >= at {
+			p.fail()
+			seen = append(seen, outcome.Stall(p.channel, at))
+		}
+	}
+	if a.graceAt > 0 && now >= a.graceAt {
+		a.graceAt = 0
+		seen = append(seen, outcome.GraceOver())
+	}
+	if a.stopBy > 0 && now >= a.stopBy && !a.told.domain {
+		a.told.domain, a.stopBy = true, 0
+		seen = append(seen, outcome.DomainEnded())
+	}
+	return seen
+}
+
+// flush writes what is pending; a channel that failed takes no more.
+func (a *attempt) flush(p *publisher) []outcome.Observation {
+	if !p.open() || len(p.pending) == 0 {
+		return nil
+	}
+	return p.failure(p.flush(a.now()))
+}
+
+// act does what the machine decided.
+func (a *attempt) act(action outcome.Action) []outcome.Observation {
+	switch action {
+	case outcome.RequestStop:
+		a.graceAt, a.stopBy = a.now()+stopGrace/2, a.now()+stopGrace
+		return a.faulty(a.signal(unix.SIGTERM))
+	case outcome.Kill:
+		if a.stopBy == 0 {
+			a.stopBy = a.now() + stopGrace
+		}
+		a.asked = false
+		a.terminated = a.terminated || !a.reaped
+		return a.faulty(a.domain.Kill())
+	case outcome.AskSurvivors:
+		a.asked = true
+		if a.domain.AskSurvivor() != nil { // an init that is gone holds nothing together
+			a.asked = false
+			return []outcome.Observation{outcome.SurvivorsAnswered(true)}
+		}
+	case outcome.PublishReport:
+		a.times.publish = a.now()
+		return a.relay()
+	case outcome.PublishClaim:
+		return a.relay()
+	case outcome.PublishReplacement:
+		return a.replace()
+	}
+	return nil
+}
+
+func (a *attempt) signal(signal unix.Signal) error {
+	a.terminated = true
+	return a.domain.Terminate(signal)
+}
+
+// faulty turns a failure of S's own operation into evidence.
+func (a *attempt) faulty(err error) []outcome.Observation {
+	if err == nil {
+		return nil
+	}
+	return []outcome.Observation{outcome.Fault()}
+}
+
+func (a *attempt) onCancel() []outcome.Observation {
+	if _, err := transfer(unix.Read, a.cancel.fd, make([]byte, 8)); err != nil {
+		return nil
+	}
+	return []outcome.Observation{outcome.Cancellation()}
+}
+
+// onNotification takes one notification and leaves it unanswered: the producer
+// stays in its call until it is killed (R18). A withdrawn one is an attempt
+// whose name is lost; a violation unless the producer tries again at once.
+func (a *attempt) onNotification() []outcome.Observation {
+	operation, known, err := a.domain.Notification()
+	switch {
+	case errors.Is(err, jail.ErrNoNotification): // a hangup: the producer is ending
+		return a.faulty(shut(&a.domain.Listener))
+	case err != nil:
+		return []outcome.Observation{outcome.Fault()}
+	case known:
+		return []outcome.Observation{outcome.CreationCall(operation)}
+	case operation == "":
+		a.withdrawn = true
+		return nil
+	}
+	return []outcome.Observation{outcome.Violation()}
+}
+
+func (a *attempt) onProducer() []outcome.Observation {
+	status, done, err := a.domain.ReapProducer()
+	if err != nil || !done {
+		return a.faulty(err)
+	}
+	a.reaped, a.status = true, status
+	a.times.ended = a.now()
+	seen := []outcome.Observation{outcome.ProducerEnded(
+		outcome.Status{Exit: status.ExitStatus, Signal: int(status.Signal)})}
+	if a.withdrawn {
+		seen = append(seen, outcome.Violation())
+	}
+	return seen
+}
+
+func (a *attempt) onAnswer() []outcome.Observation {
+	survivors, ready, err := a.domain.SurvivorAnswer()
+	if err == nil && !ready {
+		return nil
+	}
+	a.asked = false
+	return []outcome.Observation{outcome.SurvivorsAnswered(survivors || err != nil)}
+}
+
+func (a *attempt) onInit() []outcome.Observation {
+	done, err := a.domain.ReapInit()
+	if err != nil || !done || a.told.domain {
+		return a.faulty(err)
+	}
+	a.emptied, a.told.domain, a.stopBy = true, true, 0
+	return []outcome.Observation{outcome.DomainEnded()}
+}
+
+func (a *attempt) onDiagnostics() []outcome.Observation {
+	kept, err := a.diagnostics.read()
+	if errors.Is(err, errAgain) {
+		return nil
+	}
+	var seen []outcome.Observation
+	if err != nil {
+		seen = append(seen, outcome.TransportFailure(contracts.ChannelDiagnostic, outcome.ReasonIO))
+		seen = append(seen, a.faulty(a.diagnostics.close())...)
+	}
+	if a.diagnostics.meter.Overflowed() {
+		seen = append(seen, outcome.DiagnosticOverflow(a.diagnostics.meter.Limit()))
+	}
+	a.diagnosticOut.offer(kept, a.now())
+	return seen
+}
+
+func (a *attempt) onCandidate() []outcome.Observation {
+	kept, err := a.candidate.read()
+	if errors.Is(err, errAgain) {
+		return nil
+	}
+	var seen []outcome.Observation
+	if err != nil {
+		seen = append(seen, outcome.TransportFailure(contracts.ChannelCandidate, outcome.ReasonIO))
+		seen = append(seen, a.faulty(a.candidate.close())...)
+	}
+	a.ledger.Charge(int64(len(kept))) // within the meter's limit, so it fits
+	a.worker.pass(kept)
+	a.worker.finished = a.candidate.ended
+	if a.candidate.meter.Overflowed() {
+		limit := a.ledger.Limit()
+		seen = append(seen, outcome.CandidateSettled(outcome.Overflowed,
+			outcome.ReportBudget(outcome.BudgetJSON, limit, limit, 1)))
+	}
+	return seen
+}
+
+// onWorkerInput lets the worker's own end say what a failed write means.
+func (a *attempt) onWorkerInput() []outcome.Observation {
+	err := a.worker.push()
+	if err == nil || errors.Is(err, errAgain) {
+		return nil
+	}
+	a.worker.pending = nil
+	return a.faulty(errors.Join(a.candidate.close(), shut(&a.worker.input)))
+}
+
+func (a *attempt) onWorker() []outcome.Observation {
+	m, err := a.worker.hear()
+	switch {
+	case errors.Is(err, errAgain):
+		return nil
+	case err != nil:
+		seen := a.faulty(shut(&a.worker.control))
+		if a.relaying || a.claim.Word != "" { // it ends by itself after its document
+			return seen
+		}
+		return append(seen, outcome.Fault())
+	case m.Word == saySettled:
+		a.claim = m
+		return []outcome.Observation{outcome.CandidateSettled(m.Settlement, outcome.Failure{})}
+	}
+	return []outcome.Observation{outcome.SpoolFailure()}
+}
