@@ -12,6 +12,7 @@ import (
 
 	"touchstone/conformance/driver"
 	"touchstone/conformance/oracle"
+	"touchstone/conformance/scenario"
 	"touchstone/conformance/script"
 	"touchstone/reports"
 )
@@ -92,23 +93,82 @@ func obstacle() string {
 	return ""
 }
 
-func runJobs(ctx context.Context, s Selection, p Place, progress Progress) ([]outcome, error) {
-	cache, err := os.MkdirTemp("", "touchstone-fixtures-")
-	if err != nil {
-		return nil, fmt.Errorf("make fixture cache: %w", err)
-	}
-	defer os.RemoveAll(cache) // only compiled copies: a remnant in the temporary folder harms nobody
-	if err := os.Chmod(cache, 0o755); err != nil {
-		return nil, fmt.Errorf("make fixture cache: %w", err)
-	}
-	compiled, err := driver.CompileFixtures(cache, filepath.Join(p.Root, "fixtures", "native"), s.File.Producer.ABI, s.fixtures())
+func runJobs(ctx context.Context, s Selection, p Place, progress Progress) (outcomes []outcome, err error) {
+	b, err := open(ctx, s, p)
 	if err != nil {
 		return nil, err
 	}
-	attempts := &live{ctx: ctx, run: p.Run, exe: p.Exe, bin: p.Bin, file: s.File, compiled: compiled}
 	progress.Begin(len(s.jobs))
-	defer progress.Finish()
-	return perform(s, p.Jobs, cache, attempts, progress), nil
+	defer func() {
+		progress.Finish()
+		err = errors.Join(err, b.Close())
+	}()
+	return perform(s, p.Jobs, b.work, b.attempts, progress), nil
+}
+
+// Bench runs single scripts of a selection in a run folder, for go test.
+type Bench struct {
+	selection Selection
+	attempts  *live
+	work      string // fixtures, and what testscript needs
+}
+
+// Open makes the run folder and compiles the selection's fixtures. Where
+// nothing can run at all, the reason comes back as *NotRunError.
+func Open(ctx context.Context, s Selection, p Place) (*Bench, error) {
+	if why := obstacle(); why != "" {
+		return nil, &NotRunError{why}
+	}
+	if err := makeRunFolder(p.Run); err != nil {
+		return nil, err
+	}
+	return open(ctx, s, p)
+}
+
+// NotRunError says what this machine lacks.
+type NotRunError struct{ Reason string }
+
+func (e *NotRunError) Error() string { return "not run: " + e.Reason }
+
+func open(ctx context.Context, s Selection, p Place) (*Bench, error) {
+	work, err := os.MkdirTemp("", "touchstone-")
+	if err != nil {
+		return nil, fmt.Errorf("make work folder: %w", err)
+	}
+	b := &Bench{selection: s, work: work}
+	// The producer's own user has to read the fixtures.
+	err = os.Chmod(work, 0o755)
+	var compiled driver.Compiled
+	if err == nil {
+		compiled, err = driver.CompileFixtures(filepath.Join(work, "fixtures"), filepath.Join(p.Root, "fixtures", "native"), s.File.Producer.ABI, s.fixtures())
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	b.attempts = &live{ctx: ctx, run: p.Run, exe: p.Exe, bin: p.Bin, file: s.File, compiled: compiled}
+	return b, nil
+}
+
+// Close removes the compiled fixtures. The evidence stays.
+func (b *Bench) Close() error {
+	if err := os.RemoveAll(b.work); err != nil {
+		return fmt.Errorf("remove work folder: %w", err)
+	}
+	return nil
+}
+
+// Jobs are the selection's scripts, each with the cells that it runs in.
+func (s Selection) Jobs() map[string][]scenario.Cell {
+	jobs := map[string][]scenario.Cell{}
+	for _, j := range s.jobs {
+		jobs[j.script.Name] = append(jobs[j.script.Name], j.cell)
+	}
+	return jobs
+}
+
+// Perform runs one script in one cell.
+func (b *Bench) Perform(s script.Script, cell scenario.Cell) script.Result {
+	return script.Run(s, cell, b.selection.File, b.attempts, b.work)
 }
 
 // perform runs the jobs, at most width at a time, and gives their outcomes in

@@ -173,6 +173,10 @@ func refusalModel(t testing.TB) *model {
 	m.report = example(t, "diagnostic_replacement_R.json")
 	m.status = 1
 	m.diagnostic = pattern251(4096)
+	set(m.root, "attempt_id", text(attemptID))
+	set(m.root, "invocation", `"run_json"`)
+	set(m.root, "exit_status", "1")
+	set(m.root, "channels.candidate.limit_bytes", m.root.at("limits", "report_bytes", "effective").text)
 	for name, knob := range map[string]string{"report_bytes": "report", "diagnostic_bytes": "diagnostic", "wall_ms": "wall", "stall_ms": "stall"} {
 		if requested := m.root.at("limits", name, "requested"); !requested.isNull() {
 			m.scenario.Options = append(m.scenario.Options, scenario.Option{Knob: knob, Route: "cli", Value: requested.text})

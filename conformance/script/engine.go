@@ -111,7 +111,7 @@ func (s *session) act(name string, v verb, negated bool, arguments []string) {
 	case name == "check":
 		s.undecided(arguments[0], err)
 	case errors.As(err, &needs):
-		s.missing = fmt.Sprintf("line %d: %s: %v", s.line, name, err)
+		s.missing = fmt.Sprintf("%v (line %d)", err, s.line)
 	default:
 		s.broken = fmt.Sprintf("line %d: %s: %v", s.line, name, err)
 	}
@@ -135,7 +135,7 @@ func (s *session) blocked(name string, arguments []string) bool {
 	case s.broken != "":
 		cause = errors.New(reason)
 	case s.missing != "" && name != "fresh":
-		cause = &needsError{strings.TrimPrefix(s.missing, "needs ")}
+		cause = &needsError{s.missing}
 	default:
 		return false
 	}

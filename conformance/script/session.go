@@ -226,7 +226,7 @@ func (s *session) run(next scenario.Scenario, document string) (*evidence.Attemp
 		next.Fixture.PayloadFile, payload = payloadFile, content
 	}
 	if missing := s.file.Missing(next); len(missing) > 0 {
-		return nil, &needsError{strings.Join(missing, ", ")}
+		return nil, &needsError{"the launcher file has " + strings.Join(missing, ", ")}
 	}
 	s.number++
 	a, err := s.attempts.Run(next, payload)
@@ -275,7 +275,7 @@ func (s *session) referenceDocument(request scenario.Scenario) ([]byte, error) {
 		reference.Fixture.Args = map[string]string{"trades": trades}
 	}
 	if missing := s.file.Missing(reference); len(missing) > 0 {
-		return nil, &needsError{strings.Join(missing, ", ")}
+		return nil, &needsError{"the launcher file has " + strings.Join(missing, ", ")}
 	}
 	a, err := s.attempts.Reference(reference)
 	if err != nil {

@@ -83,6 +83,9 @@ func setRequest(s *scenario.Scenario, words []string) error {
 				return err
 			}
 			s.Operation = scenario.Operation(value)
+		case "option":
+			name, _, _ := strings.Cut(value, "=")
+			return &needsError{"the launcher file has no option " + name}
 		default:
 			return fmt.Errorf("unknown %q", key)
 		}

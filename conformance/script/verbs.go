@@ -22,7 +22,12 @@ type verb struct {
 // are not run, until the next fresh.
 type needsError struct{ reason string }
 
-func (e *needsError) Error() string { return "needs " + e.reason }
+func (e *needsError) Error() string { return e.reason }
+
+func isNeed(err error) bool {
+	var needs *needsError
+	return errors.As(err, &needs)
+}
 
 // verbs is filled in init because its functions refer to it.
 var verbs map[string]verb
@@ -31,7 +36,7 @@ func init() {
 	verbs = map[string]verb{
 		"cells":             {"cells FACADE/PROFILE…", "run the script in these cells only", false, lintCells, nothing},
 		"fresh":             {"fresh", "forget every setting, document and control", false, lintNone, (*session).fresh},
-		"fixture":           setting("fixture NAME [key=value…]", "the strategy library of the next launches; forgets the payload", setFixture),
+		"fixture":           fixtureVerb(),
 		"document":          {"document NAME BASE [op…]", "build exact bytes; sets $NAME_size", false, lintDocument, (*session).document},
 		"payload":           {"payload NAME", "what the fixture sends", true, lintWords(1, 1), (*session).payload},
 		"let":               {"let NAME N [+ N | - N]…", "a number", false, lintLet, (*session).let},
@@ -63,7 +68,10 @@ func setting(usage, says string, set func(*scenario.Scenario, []string) error) v
 				return err
 			}
 			next := scenario.Scenario{}
-			return set(&next, texts)
+			if err := set(&next, texts); !isNeed(err) {
+				return err
+			}
+			return nil
 		},
 		run: func(s *session, arguments []string) error {
 			texts, err := decodeAll(arguments)
@@ -76,6 +84,18 @@ func setting(usage, says string, set func(*scenario.Scenario, []string) error) v
 			s.exportGrants()
 			return nil
 		}}
+}
+
+// fixtureVerb is a setting that also forgets the payload: not every fixture
+// takes one.
+func fixtureVerb() verb {
+	v := setting("fixture NAME [key=value…]", "the strategy library of the next launches; forgets the payload", setFixture)
+	set := v.run
+	v.run = func(s *session, arguments []string) error {
+		s.payloadName = ""
+		return set(s, arguments)
+	}
+	return v
 }
 
 func nothing(*session, []string) error { return nil }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -23,7 +24,7 @@ func printTable(w io.Writer, r reports.Report, run string) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	printProblems(out, r)
+	printProblems(out, r, run)
 	printUndecided(out, r)
 	fmt.Fprintf(out, "\n%d attempts of %d scripts, %.1f s, launcher %s\nevidence %s\n", r.Totals.Attempts, len(r.Scripts), r.Seconds, r.Launcher.Name, run)
 	fmt.Fprintln(out, summary(r))
@@ -37,26 +38,26 @@ func printRow(w io.Writer, name, verdict string, t reports.Totals) {
 
 // printProblems prints one line for each violation, leak and gap, each with the
 // command that runs it again.
-func printProblems(out io.Writer, r reports.Report) {
+func printProblems(out io.Writer, r reports.Report, run string) {
 	for _, a := range r.Assertions {
 		switch a.Verdict {
 		case reports.Fail:
 			fmt.Fprintf(out, "\nfail %s %s %s: %s\n", a.ID, a.Rule, a.Cell, oneLine(what(a)))
-			printFinding(out, a)
+			printFinding(out, a, run)
 		case reports.UnexpectedPass, reports.WrongFail, reports.ExpectedFail:
 			fmt.Fprintf(out, "\n%s %s %s %s: %s\n", a.Verdict, a.ID, a.Rule, a.Cell, oneLine(a.Reason))
-			printFinding(out, a)
+			printFinding(out, a, run)
 		}
 	}
 	for _, l := range r.Leaks {
-		fmt.Fprintf(out, "\nleak %s %s: %s\n  evidence %s\n  replay   %s\n", l.Script, l.Cell, oneLine(l.What), l.Attempt, l.Replay)
+		fmt.Fprintf(out, "\nleak %s %s: %s\n  attempt  %s\n  replay   %s\n", l.Script, l.Cell, oneLine(l.What), filepath.Join(run, l.Attempt), l.Replay)
 	}
 	for _, s := range r.Stale {
 		fmt.Fprintf(out, "\nstale gap %s: %s\n", s.ID, s.Reason)
 	}
 }
 
-func printFinding(out io.Writer, a reports.Assertion) {
+func printFinding(out io.Writer, a reports.Assertion, run string) {
 	for _, f := range a.Findings {
 		if f.Verdict != reports.Fail {
 			continue
@@ -65,7 +66,7 @@ func printFinding(out io.Writer, a reports.Assertion) {
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s.txtar:%d: %s", f.Script, f.Line, f.Phase)
 		}
-		fmt.Fprintf(out, "  script   %s\n  evidence %s\n", oneLine(where), f.Attempt)
+		fmt.Fprintf(out, "  script   %s\n  attempt  %s\n", oneLine(where), filepath.Join(run, f.Attempt))
 		break
 	}
 	fmt.Fprintf(out, "  replay   %s\n", a.Replay)
