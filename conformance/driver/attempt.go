@@ -44,8 +44,9 @@ type attempt struct {
 	pid        int        // of the started process, 0 before
 	pidfd      int        // of the started process, -1 before
 	exited     bool
-	exitSignal int // that ended it, 0: none
-	standIn    int // stands in for a supervisor in a control attempt; 0: none
+	exitSignal int   // that ended it, 0: none
+	peak       int64 // largest resident size seen of it, bytes
+	standIn    int   // stands in for a supervisor in a control attempt; 0: none
 
 	rules    []rule
 	handled  map[int]uint32 // by producer: the last point that was dealt with

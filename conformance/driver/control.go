@@ -234,6 +234,7 @@ func (a *attempt) scan(now int64) {
 	if awaited {
 		pause = scanSoon
 	}
+	a.sampleSize()
 	if a.library.hasStates && !a.exited {
 		for _, pid := range a.library.producers() {
 			a.lookAt(pid)
@@ -289,11 +290,15 @@ func (a *attempt) continueProducer() error {
 	return signalProcess(pid, unix.SIGCONT, check)
 }
 
-// resume lets a producer go on from a point: first the word that a parked one
-// waits for, then the signal that a stopped one needs.
+// resume lets a producer go on from a point: by the word that a parked one
+// waits for, which may run on and end at once, and for a stopped one by the
+// signal too.
 func (a *attempt) resume(pid int, base uint64, point uint32) error {
 	if err := a.library.writeState(pid, base, resumeOffset, binary.LittleEndian.AppendUint32(nil, point)); err != nil {
 		return err
+	}
+	if letter, _, running := state(pid); !running || letter != 'T' {
+		return nil
 	}
 	return signalProcess(pid, unix.SIGCONT, func() bool { _, mapped := a.library.mapped(pid); return mapped })
 }

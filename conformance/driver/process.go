@@ -173,6 +173,13 @@ func written(pid int) uint64 {
 	return 0
 }
 
+// peakResident is the largest resident size of a process so far, in bytes; 0
+// when it is gone.
+func peakResident(pid int) int64 {
+	kib, _, _ := strings.Cut(statusLines(pid)["VmHWM"], " ")
+	return int64(number(kib)) << 10
+}
+
 // signalProcess signals a process after check has confirmed, with the pidfd
 // open, that the pid is still the one that is meant.
 func signalProcess(pid int, signal unix.Signal, check func() bool) error {

@@ -159,17 +159,27 @@ func (a *attempt) poll(polled []unix.PollFd, until int64) error {
 	return nil
 }
 
-// dataReady reads once from a data endpoint that is ready.
+// dataReady reads from a data endpoint that is ready, and where its writers
+// are gone and it is empty now, at once its end.
 func (a *attempt) dataReady(now int64, c *channel, revents int16, allowed int) {
 	c.hungUp = c.hungUp || gone(revents)
 	if revents == 0 || allowed == 0 || !c.open() {
 		return
 	}
+	before := c.total
+	a.readOnce(now, c, allowed)
+	if left := allowed - int(c.total-before); c.hungUp && left > 0 && c.open() && !c.paused {
+		a.readOnce(now, c, left)
+	}
+}
+
+func (a *attempt) readOnce(now int64, c *channel, allowed int) {
 	offset := c.total
 	got, end, errno := c.read(now, a.buffer, min(allowed, len(a.buffer)))
 	if len(got) > 0 {
 		a.record.bytes(now, c.name, c.file, offset, got)
 		if c.name == scenario.ChannelReport && offset == 0 {
+			a.sampleSize()
 			a.record.event(evidence.Producers{Alive: len(a.library.producers())})
 		}
 		a.fire(func(t scenario.Trigger) bool {
@@ -178,6 +188,7 @@ func (a *attempt) dataReady(now int64, c *channel, revents int16, allowed int) {
 	}
 	if end {
 		c.ended, c.hungUp = true, true
+		a.sampleSize()
 		a.record.ended(now, c.name, c.total, errno)
 		a.fire(func(t scenario.Trigger) bool { return t.Kind == scenario.AtEOF && t.Channel == c.name })
 	}
@@ -258,6 +269,13 @@ func (a *attempt) reap(now int64, revents int16) error {
 	return nil
 }
 
+// sampleSize notes the started process's peak so far.
+func (a *attempt) sampleSize() {
+	if a.pid != 0 && !a.exited {
+		a.peak = max(a.peak, peakResident(a.pid))
+	}
+}
+
 func (a *attempt) exitSeen(now int64, revents int16, ws unix.WaitStatus, usage unix.Rusage) {
 	if revents == 0 {
 		now = evidence.Monotonic() // it came after the poll
@@ -272,5 +290,5 @@ func (a *attempt) exitSeen(now int64, revents int16, ws unix.WaitStatus, usage u
 		a.exitSignal = *signal
 	}
 	a.record.eventAt(now, evidence.Exit{Who: who, PID: a.pid, Status: status, Signal: signal,
-		MaxRSSBytes: usage.Maxrss << 10, UserUS: usage.Utime.Nano() / 1000, SystemUS: usage.Stime.Nano() / 1000})
+		MaxRSSBytes: usage.Maxrss << 10, PeakRSSBytes: a.peak, UserUS: usage.Utime.Nano() / 1000, SystemUS: usage.Stime.Nano() / 1000})
 }

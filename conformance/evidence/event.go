@@ -172,13 +172,17 @@ type Producers struct {
 // Exit is the wait status of the started process. Exactly one of Status and
 // Signal is set.
 type Exit struct {
-	Who         string `json:"who"` // supervisor; process for an unsupervised one
-	PID         int    `json:"pid"`
-	Status      *int   `json:"status"`
-	Signal      *int   `json:"signal"`
-	MaxRSSBytes int64  `json:"max_rss_bytes"`
-	UserUS      int64  `json:"user_us"`
-	SystemUS    int64  `json:"system_us"`
+	Who    string `json:"who"` // supervisor; process for an unsupervised one
+	PID    int    `json:"pid"`
+	Status *int   `json:"status"`
+	Signal *int   `json:"signal"`
+	// MaxRSSBytes is wait4's value, which is never below the driver's own size
+	// at the fork. PeakRSSBytes is the largest VmHWM that was seen while the
+	// process ran: a lower bound of its own peak.
+	MaxRSSBytes  int64 `json:"max_rss_bytes"`
+	PeakRSSBytes int64 `json:"peak_rss_bytes"`
+	UserUS       int64 `json:"user_us"`
+	SystemUS     int64 `json:"system_us"`
 }
 
 // Watchdog says that the driver gave up and killed what it had started.
