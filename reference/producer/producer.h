@@ -1,0 +1,128 @@
+/*
+ * producer: the untrusted side of the reference pairing. Loads one strategy
+ * library, runs a backtest over one OHLCV file and writes one document.
+ *
+ * It keeps the public engine's run_json protocol: flags, order of native
+ * calls, documents, exit codes (0 done, 1 failure, 2 usage). The document
+ * goes to the descriptor in TOUCHSTONE_CANDIDATE_FD or, without that, to fd 1.
+ * It is complete in memory, and strategy and report are freed, before the
+ * first byte is written. Destructors run afterwards, at exit.
+ *
+ * One difference is wanted: where the engine's harness would print a trade or
+ * summary value that is not finite as a bare NaN or Infinity, which is not
+ * JSON, this one fails with report_result_invalid{field,reason:"nonfinite"}.
+ *
+ * TOUCHSTONE_REPORT_REMAINING bounds the document in memory: at most one
+ * byte more is kept, and that is then written, so that the supervisor, whose
+ * limit it is, sees it exceeded. TOUCHSTONE_ARENA_FD names shared memory in
+ * which the document is prepared while it fits.
+ */
+#ifndef PRODUCER_H
+#define PRODUCER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../fixtures/native/engine_abi.h"
+
+/* text.c: a growing document; a byte past the limit is dropped and noted. */
+struct text {
+	char *bytes;
+	size_t used, room, limit;
+	int over;		/* something was dropped */
+	int borrowed;		/* bytes is the arena */
+};
+struct text text_new(void);
+void put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void put_string(struct text *t, const char *utf8, size_t max_bytes);
+void put_real(struct text *t, double value);
+void put_real_or_null(struct text *t, double value);
+
+enum { NO_CUT = 1 << 30 };
+
+/* options.c */
+struct options {
+	const char *so, *ohlcv, *inputs, *overrides, *input_tf, *script_tf, *chart_tz;
+	const char *trade_start, *mode, *profile, *sink, *sink_fd, *phase_fd, *csv2bin;
+	int capabilities, validation, help;
+	int candidate;		/* descriptor of the document */
+	int64_t trade_start_ms;
+};
+extern struct options options;
+void options_parse(int argc, char **argv);
+
+/* object.c: one JSON object of scalars */
+enum kind { KIND_STRING, KIND_NUMBER, KIND_WORD };
+struct member {
+	char *key, *value;	/* UTF-8; a number or true, false, null as spelled */
+	enum kind kind;
+};
+struct object {
+	struct member *member;
+	size_t n;
+};
+int object_parse(const char *json, struct object *object);
+struct object settings_parse(const char *json, const char *option);
+void put_settings(struct text *t, const struct object *settings);
+void put_arguments(struct text *t, const struct object *arguments);
+
+/* bars.c */
+struct feed {
+	engine_bar *bar;
+	int n;
+};
+struct feed feed_read(const char *path);
+void feed_dump(const struct feed *feed, const char *path);
+
+/* library.c: what the strategy library exports; optional symbols may be NULL */
+struct library {
+	int (*abi)(void);
+	void *(*create)(const char *);
+	void (*set_input)(void *, const char *, const char *);
+	void (*set_override)(void *, const char *, const char *);
+	void (*run)(void *, engine_bar *, int, const char *, const char *, int, int, int, engine_report *);
+	void (*free)(void *);
+	void (*free_report)(engine_report *);
+	const char *(*last_error)(void *);
+	const char *(*last_error_code)(void *);
+	const char *(*last_error_args)(void *);
+	int (*last_status)(void *);
+	uint64_t (*entry_incarnation)(void *, int);
+	void (*set_trade_start)(void *, int64_t);
+	void (*set_timezone)(void *, const char *);
+};
+struct library library_load(const char *path);
+
+/* run.c */
+struct run {
+	struct feed feed;
+	struct object inputs, overrides;
+	struct library library;
+	void *strategy;
+	engine_report report;
+	uint64_t *incarnation;	/* one a trade, NULL where the library has none */
+	double elapsed_seconds;
+};
+_Noreturn void run_backtest(struct run *run);
+
+/* report.c; returns the field that is not finite, NULL when all are */
+const char *put_report(struct text *t, const struct run *run);
+
+/* metrics.c */
+void put_metrics(struct text *t, const engine_metrics *metrics);
+
+/* documents.c */
+void put_capabilities(struct text *t);
+void put_validation(struct text *t, const struct feed *feed);
+int timeframe_seconds(const char *timeframe, const struct feed *feed);
+void put_minute(struct text *t, int64_t ms);
+
+/* failure.c; args is a JSON object; code NULL gives the legacy line of two members */
+_Noreturn void fail(const char *code, const char *args, const char *format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void fail_exit(int status, const char *code, const char *args, const char *error);
+
+/* publish.c */
+_Noreturn void publish(struct text *t, int status);
+
+#endif

@@ -1,0 +1,37 @@
+/* publish: the one write of the document, and the end of the process. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "producer.h"
+
+static void
+write_all(const struct text *t)
+{
+	size_t done = 0;
+
+	while (done < t->used) {
+		ssize_t n = write(options.candidate, t->bytes + done, t->used - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			fprintf(stderr, "producer: write document: %s\n", n < 0 ? strerror(errno) : "no progress");
+			exit(1);
+		}
+		done += (size_t)n;
+	}
+}
+
+/* Writes, closes a private descriptor, and leaves through exit, so that destructors run. */
+void
+publish(struct text *t, int status)
+{
+	write_all(t);
+	if (options.candidate != 1 && close(options.candidate) != 0) {
+		fprintf(stderr, "producer: close document: %s\n", strerror(errno));
+		exit(1);
+	}
+	exit(status);
+}
