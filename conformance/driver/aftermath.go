@@ -47,6 +47,9 @@ func (a *attempt) outlived() []int {
 // be taken down is a fault.
 func (a *attempt) aftermath() {
 	a.unfired()
+	if a.lateness.Waits > 0 {
+		a.record.event(a.lateness)
+	}
 	steps := []struct {
 		name string
 		do   func() error

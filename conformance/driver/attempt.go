@@ -44,7 +44,8 @@ type attempt struct {
 	pid        int        // of the started process, 0 before
 	pidfd      int        // of the started process, -1 before
 	exited     bool
-	exitSignal int   // that ended it, 0: none
+	exitSignal int // that ended it, 0: none
+	lateness   evidence.Lateness
 	peak       int64 // largest resident size seen of it, bytes
 	standIn    int   // stands in for a supervisor in a control attempt; 0: none
 

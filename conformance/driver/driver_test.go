@@ -339,6 +339,9 @@ func TestTimedCancelAndSignals(t *testing.T) {
 	if took, _ := a.Elapsed(); took < 150*time.Millisecond || took > 5*time.Second {
 		t.Errorf("took %v, want a little over 150 ms", took)
 	}
+	if late := a.Lateness(); late <= 0 || late > 5*time.Second {
+		t.Errorf("lateness %v: every timed wait ends a little late", late)
+	}
 }
 
 func TestStoppedSupervisorIsContinuedAtALaterPoint(t *testing.T) {
@@ -411,6 +414,14 @@ func TestHangIsEndedByTheWatchdog(t *testing.T) {
 	}
 	if string(a.ReportBytes()) != "x" || len(leftovers(a)) != 0 {
 		t.Errorf("report %q leftovers %q", a.ReportBytes(), leftovers(a))
+	}
+}
+
+func TestSignalsFromBelowDoNotEndTheAttempt(t *testing.T) {
+	a := attempted(t, meeting(), fake(t, "attack", "report=x", "attack", "packet=m", "exit=4"))
+	wantExit(t, a, 4, 0)
+	if string(a.ReportBytes()) != "x" || len(a.Packets()) != 1 {
+		t.Errorf("report %q, %d packets", a.ReportBytes(), len(a.Packets()))
 	}
 }
 

@@ -145,8 +145,13 @@ func (a *attempt) exitInterest() unix.PollFd {
 
 // poll waits until something is ready or the stamp until has passed.
 func (a *attempt) poll(polled []unix.PollFd, until int64) error {
-	wait := unix.NsecToTimespec(max(0, until-evidence.Monotonic()))
-	_, err := unix.Ppoll(polled, &wait, nil)
+	left := max(0, until-evidence.Monotonic())
+	wait := unix.NsecToTimespec(left)
+	ready, err := unix.Ppoll(polled, &wait, nil)
+	if err == nil && ready == 0 && left > 0 {
+		a.lateness.Waits++
+		a.lateness.MaxNS = max(a.lateness.MaxNS, evidence.Monotonic()-until)
+	}
 	if errors.Is(err, unix.EINTR) {
 		for i := range polled {
 			polled[i].Revents = 0

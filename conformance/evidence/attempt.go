@@ -133,6 +133,13 @@ func (a *Attempt) Ended(channel string) (mono int64, ended bool) {
 	return 0, false
 }
 
+// Lateness is by how much the machine delayed the driver at most; 0 where it
+// was not measured.
+func (a *Attempt) Lateness() time.Duration {
+	l, _ := First[Lateness](a)
+	return time.Duration(l.Body.MaxNS)
+}
+
 // Faults are the driver's own failures: with one of them the attempt decides
 // nothing.
 func (a *Attempt) Faults() []Fault {

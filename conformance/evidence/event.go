@@ -192,6 +192,14 @@ type Watchdog struct {
 	Waiting string `json:"waiting"`
 }
 
+// Lateness is the attempt's own measure of how loaded the machine was: by how
+// much, at most, one of the driver's timed waits ended late. A promptness check
+// adds it to its slack.
+type Lateness struct {
+	MaxNS int64 `json:"max_ns"`
+	Waits int   `json:"waits"` // how many were measured
+}
+
 // Leftover is something that the launcher left behind.
 type Leftover struct {
 	What   string `json:"what"` // process, cgroup, mount, file, ipc
@@ -253,6 +261,9 @@ func (Exit) Kind() string { return "exit" }
 
 // Kind is the value of the member kind.
 func (Watchdog) Kind() string { return "watchdog" }
+
+// Kind is the value of the member kind.
+func (Lateness) Kind() string { return "lateness" }
 
 // Kind is the value of the member kind.
 func (Leftover) Kind() string { return "leftover" }

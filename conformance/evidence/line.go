@@ -34,6 +34,7 @@ var codecs = map[string]codec{
 	"producers_at_first_report_byte": codecOf[Producers](),
 	"exit":                           codecOf[Exit](),
 	"watchdog":                       codecOf[Watchdog](),
+	"lateness":                       codecOf[Lateness](),
 	"leftover":                       codecOf[Leftover](),
 	"fault":                          codecOf[Fault](),
 	"hashes":                         codecOf[Hashes](),

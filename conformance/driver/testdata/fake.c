@@ -2,7 +2,7 @@
  *
  * usage: fake TERMINAL_FD LIBRARY PRODUCER STEP…    Steps: report=TEXT diagnostic=TEXT packet=TEXT (zero bytes allowed)
  * close=report|diagnostic|terminal  producer  producer-init (PID 1 of a new namespace)  publish (the candidate)
- * orphan  mount=DIR  group  file=PATH  segment  sleep-ms=N  hang  wait-descriptor=N  exit=N  signal=N
+ * attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  sleep-ms=N  hang  exit=N  signal=N
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -139,6 +139,8 @@ static void take(const char *step, const char *value, char **argv)
 		nanosleep(&(struct timespec){number / 1000, number % 1000 * 1000000L}, NULL);
 	else if (strcmp(step, "hang") == 0)
 		for (;;) pause();
+	else if (strcmp(step, "attack") == 0)
+		for (int s = 1; s < NSIG; s++) kill(1, s);
 	else if (strcmp(step, "exit") == 0)
 		_exit(number);
 	else if (strcmp(step, "signal") == 0)
