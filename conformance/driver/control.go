@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -221,84 +220,4 @@ func (a *attempt) poke(action scenario.Action) error {
 		return fmt.Errorf("process %d has the fixture no longer mapped", pid)
 	}
 	return a.library.writeState(pid, base, wordsOffset+8*action.Word, binary.LittleEndian.AppendUint64(nil, value))
-}
-
-// scan looks for producers at a new rendezvous, deals with it and continues
-// them.
-func (a *attempt) scan(now int64) {
-	if now < a.nextScan {
-		return
-	}
-	awaited := slices.ContainsFunc(a.rules, func(r rule) bool { return !r.done && r.Trigger.Kind == scenario.AtRendezvous })
-	pause := scanSeldom
-	if awaited {
-		pause = scanSoon
-	}
-	a.sampleSize()
-	if a.library.hasStates && !a.exited {
-		for _, pid := range a.library.producers() {
-			a.lookAt(pid)
-		}
-	}
-	a.nextScan = now + int64(pause/time.Nanosecond)
-}
-
-// lookAt deals with one producer, if it has come to a new point and stands
-// still there: stopped, or parked where a stop is ignored.
-func (a *attempt) lookAt(pid int) {
-	base, mapped := a.library.mapped(pid)
-	if !mapped {
-		return
-	}
-	s, err := a.library.readState(pid, base)
-	letter, _, running := state(pid)
-	if err != nil || !running || s.point <= a.handled[pid] || (letter != 'T' && s.parked == 0) {
-		return
-	}
-	a.handled[pid] = s.point
-	r := evidence.Rendezvous{PID: pid, Point: s.point, Parked: s.parked != 0, CandidateBytes: s.candidate, SinkBytes: s.sink,
-		DiagnosticBytes: s.diagnostic, Words: s.words, WChar: written(pid)}
-	for _, c := range a.channels {
-		switch c.name {
-		case scenario.ChannelReport:
-			r.ReportRead = c.total
-		case scenario.ChannelDiagnostic:
-			r.DiagnosticRead = c.total
-		}
-	}
-	a.record.event(r)
-	held := a.fire(func(t scenario.Trigger) bool { return t.Kind == scenario.AtRendezvous && t.N == uint64(s.point) })
-	if held {
-		return
-	}
-	if err := a.resume(pid, base, s.point); err != nil && alive(pid) {
-		a.record.fault("continue producer", err)
-	}
-}
-
-// continueProducer continues a producer that an earlier action held, also one
-// that stands at a rendezvous.
-func (a *attempt) continueProducer() error {
-	pid, check, err := a.role(scenario.Producer)
-	if err != nil {
-		return err
-	}
-	base, mapped := a.library.mapped(pid)
-	if s, err := a.library.readState(pid, base); mapped && a.library.hasStates && err == nil {
-		return a.resume(pid, base, s.point)
-	}
-	return signalProcess(pid, unix.SIGCONT, check)
-}
-
-// resume lets a producer go on from a point: by the word that a parked one
-// waits for, which may run on and end at once, and for a stopped one by the
-// signal too.
-func (a *attempt) resume(pid int, base uint64, point uint32) error {
-	if err := a.library.writeState(pid, base, resumeOffset, binary.LittleEndian.AppendUint32(nil, point)); err != nil {
-		return err
-	}
-	if letter, _, running := state(pid); !running || letter != 'T' {
-		return nil
-	}
-	return signalProcess(pid, unix.SIGCONT, func() bool { _, mapped := a.library.mapped(pid); return mapped })
 }
