@@ -111,10 +111,15 @@ type model struct {
 	noEnd      bool
 	report     []byte
 	diagnostic []byte
+	stderr     []byte // of an unsupervised process
 	status     int
 	signal     int
 	extra      []evidence.Body
 	unsettled  bool
+	delay      int64 // nanoseconds before the exit
+	noExit     bool
+	rss        int64
+	alive      int // producers at the first byte of report
 	facts      Facts
 }
 
@@ -188,6 +193,7 @@ func refusalModel(t testing.TB) *model {
 		}
 		set(m.root, "channels."+name+".sha256", "null")
 	}
+	set(m.root, "channels.diagnostic.sha256", text(digest(m.diagnostic)))
 	size := strconv.Itoa(len(m.report))
 	for _, counter := range []string{"observed_bytes", "accepted_bytes", "written_bytes"} {
 		set(m.root, "channels.report."+counter, size)
@@ -249,8 +255,14 @@ func (m *model) events(w *evidence.Writer) {
 		w.Append(next(), "diagnostic", evidence.DiagnosticFile, m.diagnostic)
 	}
 	if len(m.report) > 0 {
-		w.EventAt(next(), evidence.Producers{Alive: 0})
+		w.EventAt(next(), evidence.Producers{Alive: m.alive})
 		w.Append(next(), "report", evidence.ReportFile, m.report)
+	}
+	if m.stderr != nil {
+		w.Open(evidence.StderrFile)
+	}
+	if len(m.stderr) > 0 {
+		w.Append(next(), "stderr", evidence.StderrFile, m.stderr)
 	}
 	w.EventAt(next(), evidence.EOF{Channel: "report"})
 	w.EventAt(next(), evidence.EOF{Channel: "diagnostic"})
@@ -267,11 +279,24 @@ func (m *model) events(w *evidence.Writer) {
 	if !m.noEnd {
 		w.EventAt(next(), evidence.TerminalEOF{Error: m.terminal})
 	}
-	exit := evidence.Exit{Who: "supervisor", PID: 2, Status: &m.status, MaxRSSBytes: 1 << 20}
+	if m.noExit {
+		return
+	}
+	at += m.delay
+	exit := evidence.Exit{Who: "supervisor", PID: 2, Status: &m.status, MaxRSSBytes: max(m.rss, 1<<20)}
 	if m.signal != 0 {
 		exit.Status, exit.Signal = nil, &m.signal
 	}
 	w.EventAt(next(), exit)
+}
+
+// stderrOf is a copy of an attempt's record with a standard error of its own.
+func stderrOf(t testing.TB, a *evidence.Attempt, said string) *evidence.Attempt {
+	t.Helper()
+	m := successModel(t)
+	m.scenario = a.Scenario
+	m.stderr = []byte(said)
+	return m.build(t)
 }
 
 // findings are the verdicts of the universal checks by id.

@@ -136,9 +136,10 @@ func parseCharged(words []string) (test, error) {
 	if err := exactly(words, 1); err != nil {
 		return test{}, err
 	}
+	bound := strings.TrimPrefix(strings.TrimPrefix(words[0], "<="), ">=")
 	c, err := parseCondition("report_charged_bytes=" + words[0])
-	if err != nil {
-		return test{}, err
+	if err != nil || !plainInteger(bound) {
+		return test{}, fmt.Errorf("%q: want N, <=N or >=N", words[0])
 	}
 	return each(func(v *view, w *wants) { c.judge(v.at("report_charged_bytes"), w) })
 }

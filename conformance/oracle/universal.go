@@ -169,9 +169,11 @@ func undecided(id string, verdict Verdict, reason, dir string) Finding {
 
 // Leaks says what a launch left behind. It is judged apart from every
 // assertion. An attempt whose supervisor was killed or stopped on purpose
-// leaks nothing by it: its leftovers are for the host to reap (R15).
+// leaks nothing by it: its leftovers are for the host to reap (R15). Nor does
+// one that the watchdog had to kill, which has failed already.
 func Leaks(a *evidence.Attempt, f Facts) []string {
-	if a.Scenario.Kind != scenario.Launch || !look(a, f).handled() {
+	_, killed := evidence.First[evidence.Watchdog](a)
+	if a.Scenario.Kind != scenario.Launch || killed || !look(a, f).handled() {
 		return nil
 	}
 	var leaks []string

@@ -49,11 +49,19 @@ func printProblems(out io.Writer, r reports.Report, run string) {
 			printFinding(out, a, run)
 		}
 	}
-	for _, l := range r.Leaks {
-		fmt.Fprintf(out, "\nleak %s %s: %s\n  attempt  %s\n  replay   %s\n", l.Script, l.Cell, oneLine(l.What), filepath.Join(run, l.Attempt), l.Replay)
-	}
+	printLeaks(out, r, run)
 	for _, s := range r.Stale {
 		fmt.Fprintf(out, "\nstale gap %s: %s\n", s.ID, s.Reason)
+	}
+}
+
+// printLeaks prints each attempt once, with what it left.
+func printLeaks(out io.Writer, r reports.Report, run string) {
+	for i, l := range r.Leaks {
+		if i == 0 || r.Leaks[i-1].Attempt != l.Attempt {
+			fmt.Fprintf(out, "\nleak %s %s\n  attempt  %s\n  replay   %s\n", l.Script, l.Cell, filepath.Join(run, l.Attempt), l.Replay)
+		}
+		fmt.Fprintf(out, "  left     %s\n", oneLine(l.What))
 	}
 }
 
