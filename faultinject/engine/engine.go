@@ -58,11 +58,12 @@ const maxCalls = 512
 
 // Engine holds the counters of one run. It is not safe for concurrent use.
 type Engine struct {
-	facts    Facts
-	rules    []*rule
-	byNr     [maxCalls][]*rule
-	shapes   [maxCalls]faultinject.Shape
-	restarts map[int][]Call
+	facts     Facts
+	rules     []*rule
+	byNr      [maxCalls][]*rule
+	shapes    [maxCalls]faultinject.Shape
+	restarts  map[int][]Call
+	restarted uint64
 }
 
 // New makes the engine of one run.

@@ -30,6 +30,9 @@ func (e *Engine) Returned(c *Call) {
 	}
 }
 
+// Restarted returns how many calls the kernel has made again.
+func (e *Engine) Restarted() uint64 { return e.restarted }
+
 // Forget drops what is remembered of a thread that is gone.
 func (e *Engine) Forget(tid int) { delete(e.restarts, tid) }
 
@@ -40,6 +43,7 @@ func (e *Engine) takeRestart(c *Call) bool {
 	for i := len(stack) - 1; i >= 0; i-- {
 		if c.again(&stack[i]) {
 			e.keep(c.TID, stack[:i])
+			e.restarted++
 			return true
 		}
 	}

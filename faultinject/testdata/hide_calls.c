@@ -3,7 +3,7 @@
  * write one byte to descriptor 1.
  *
  * KIND is io_uring (set up a ring), filter (a seccomp filter of its own
- * refuses fsync) or int80 (a call of the 32-bit ABI). Exit: 0 done, 77 the
+ * refuses fsync) or x32 (a call of the x32 ABI). Exit: 0 done, 77 the
  * kernel does not offer it.
  */
 #include "target.h"
@@ -37,8 +37,8 @@ main(int argc, char **argv)
 		r = syscall(SYS_io_uring_setup, 2, &p);
 	else if (!strcmp(argv[1], "filter"))
 		r = refuse_fsync();
-	else if (!strcmp(argv[1], "int80"))
-		__asm__ volatile("int $0x80" : "=a"(r) : "a"(20) : "memory");
+	else if (!strcmp(argv[1], "x32"))
+		r = syscall(0x40000000 | SYS_getpid);
 	if (r < 0)
 		return 77;
 	fsync(1);

@@ -52,8 +52,8 @@ main(int argc, char **argv)
 	if (argc < 2)
 		usage("launcher PROGRAM");
 	must("socketpair", socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
-	must("unshare", unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET));
-	pid_t pid = must("fork", fork());
+	long spaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET;
+	pid_t pid = must("clone", syscall(SYS_clone, spaces | SIGCHLD, 0, 0, 0, 0));
 	if (pid == 0)
 		jailed(pair[1], argv);
 	must("number", read(pair[0], &number, sizeof number));

@@ -69,6 +69,7 @@ func (l *evidence) final(t *Tracer, r Result, failed error) {
 		blind = []byte("[]") // only names that are no UTF-8 fail
 	}
 	l.line = append(l.line, blind...)
+	l.number("restarted", t.engine.Restarted())
 	l.number("stops", t.stops)
 	l.status(r.Status)
 	l.number("code", uint64(r.Code(failed)))

@@ -1,6 +1,7 @@
 package tracer
 
 import (
+	"errors"
 	"fmt"
 
 	"touchstone/faultinject"
@@ -17,6 +18,10 @@ const (
 	ModeIP     Mode = "ip"
 	ModeFull   Mode = "full"
 )
+
+// ErrMode is wrapped by errors of a plan, an image and a mode that do not fit
+// together. Nothing was started then.
+var ErrMode = errors.New("mode does not fit")
 
 // choose picks a mode for an image and says why. Attached targets are
 // launchers, whose untrusted programs must run as they do without us.
@@ -47,7 +52,7 @@ func checkMode(config Config, mode Mode) error {
 	}
 	for _, r := range config.Plan.Rules {
 		if r.Roles&faultinject.Untrusted != 0 {
-			return fmt.Errorf("rule %s: role U is traced only in mode filter", r.ID)
+			return fmt.Errorf("rule %s: role U is traced only in mode filter: %w", r.ID, ErrMode)
 		}
 	}
 	return nil

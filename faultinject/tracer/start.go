@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"touchstone/faultinject/filter"
 )
 
 // Run starts a program as a child of the tracer and traces it, and every
@@ -91,7 +93,9 @@ func (t *Tracer) setUp(image string, attached bool) error {
 	if err := checkMode(t.config, mode); err != nil {
 		return err
 	}
-	if err := t.makeFilter(image); err != nil {
+	if err := t.makeFilter(image); errors.Is(err, filter.ErrNotGoStatic) {
+		return fmt.Errorf("%w: %w", ErrMode, err)
+	} else if err != nil {
 		return err
 	}
 	if t.config.Pin >= 0 {

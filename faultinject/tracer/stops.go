@@ -176,11 +176,21 @@ func (k *task) seccompStop() {
 		return
 	}
 	if info.data == filter.Foreign {
-		k.tracer.blind("foreign-abi", fmt.Sprintf("process %d made call %d of another ABI", k.proc.tgid, info.nr))
-		k.resume(0)
+		k.foreign(info.nr)
 		return
 	}
 	k.arrive(info)
+}
+
+// foreign is a call of the 32-bit or the x32 ABI, which rules cannot see. A
+// kernel without that ABI hides nothing.
+func (k *task) foreign(nr uint64) {
+	k.onExit(func(ret int64) {
+		if ret != -int64(unix.ENOSYS) {
+			k.tracer.blind("foreign-abi", fmt.Sprintf("process %d made call %d of another ABI", k.proc.tgid, nr))
+		}
+	})
+	k.resume(0)
 }
 
 // archX8664 is the AUDIT_ARCH of x86-64.
@@ -206,8 +216,7 @@ func (k *task) syscallStop() {
 	}
 	k.inCall = true
 	if info.arch != archX8664 {
-		t.blind("foreign-abi", fmt.Sprintf("process %d made call %d of another ABI", k.proc.tgid, info.nr))
-		k.resume(0)
+		k.foreign(info.nr)
 		return
 	}
 	k.arrive(info)

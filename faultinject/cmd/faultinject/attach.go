@@ -45,15 +45,31 @@ type attachCommand struct {
 	PID int `name:"pid" required:"" help:"Process of the stub."`
 }
 
-// Run attaches to a stub and injects into what it becomes.
+// Run attaches to a stub and injects into what it becomes. Where that fails,
+// the stub is killed: its host must not wait for a program that never comes.
 func (c *attachCommand) Run() error {
+	pidfd, err := unix.PidfdOpen(c.PID, 0)
+	if err != nil {
+		return usage(fmt.Errorf("attach %d: %w", c.PID, err))
+	}
+	defer unix.Close(pidfd) // nothing depends on its result
 	image, err := stubbed(c.PID)
 	if err != nil {
 		return usage(err)
 	}
-	return c.trace(func(config tracer.Config) (tracer.Result, error) {
-		return tracer.Attach(config, c.PID, image)
+	began := false
+	err = c.trace(func(config tracer.Config) (tracer.Result, error) {
+		result, err := tracer.Attach(config, c.PID, image)
+		began = err == nil
+		return result, err
 	})
+	if began {
+		return err
+	}
+	if killed := unix.PidfdSendSignal(pidfd, unix.SIGKILL, nil, 0); killed != nil && killed != unix.ESRCH {
+		err = errors.Join(err, fmt.Errorf("kill stub %d: %w", c.PID, killed))
+	}
+	return err
 }
 
 // stubbed returns the program that the stub pid is to become.

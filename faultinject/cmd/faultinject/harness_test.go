@@ -36,6 +36,10 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir) // only our own files
 	built = dir
+	if err := os.Chmod(dir, 0o755); err != nil { // user 65534 runs targets too
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if err := build(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -88,6 +92,7 @@ func needTracing(t *testing.T) {
 // line is one line of evidence.
 type line struct {
 	Kind, State, Rule, Action, Effect, Role, Call, What, Text, Mode string
+	Restarted                                                       uint64
 	Seq, Ordinal                                                    uint64
 	PID                                                             int `json:"pid"`
 	FD                                                              struct {

@@ -57,6 +57,9 @@ func (o tracerOptions) trace(run func(tracer.Config) (tracer.Result, error)) err
 	leaveSignals()
 	result, err := run(config)
 	err = errors.Join(err, finish(), disarm())
+	if errors.Is(err, tracer.ErrMode) {
+		return usage(err)
+	}
 	return verdict(result, err, o.PassStatus)
 }
 
