@@ -35,7 +35,7 @@ var verbs map[string]verb
 func init() {
 	verbs = map[string]verb{
 		"cells":             {"cells FACADE/PROFILE…", "run the script in these cells only", false, lintCells, nothing},
-		"fresh":             {"fresh", "forget every setting, document and control", false, lintNone, (*session).fresh},
+		"fresh":             {"fresh", "forget every setting and control; documents and numbers stay", false, lintNone, (*session).fresh},
 		"fixture":           fixtureVerb(),
 		"document":          {"document NAME BASE [op…]", "build exact bytes; sets $NAME_size", false, lintDocument, (*session).document},
 		"payload":           {"payload NAME", "what the fixture sends", true, lintWords(1, 1), (*session).payload},

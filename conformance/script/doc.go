@@ -1,0 +1,184 @@
+// Package script runs the suite's scripts: .txtar files whose words set up
+// launches and assert what must be seen. It is the manual of the language.
+//
+// A script is one statement about the contract, put so that it can be false:
+//
+//	# T11 A report that exactly fills the allowance arrives whole (R07, R08)
+//	fixture send_candidate
+//	document whole reference
+//	payload whole
+//
+//	# At the allowance: success.
+//	limit report=$whole_size
+//	launch
+//	check T11.01 report equals whole
+//	check T11.01 success
+//
+// The first line names the test, says the statement and lists its rules. Every
+// later # line opens a phase and says what is expected. The file is called
+// Tnn-subject.txtar and holds no archive files.
+//
+// # Lines
+//
+// A line is [condition]… word…. Conditions are [direct], [entrypoint],
+// [jailed], [unjailed] and their negations [!direct]…; the line is left out in
+// other cells. A word is made of chunks that stand side by side:
+//
+//	text      bare: $NAME expands, blanks and commas separate
+//	'text'    verbatim; two single quotes stand for one
+//	"text"    a Go string: \n \x00 \u00e9; nothing expands
+//
+// A # outside quotes starts a comment. $NAME must have been set by let, or by
+// document as NAME_size (dashes of the name become underscores). $grant_report,
+// $grant_diagnostic, $grant_wall and $grant_stall are what the next launch will
+// grant.
+//
+// # Running
+//
+// A script runs once in each cell of the launcher, its lines in order. Settings
+// hold until they are changed or fresh forgets them. launch makes one attempt,
+// or several: its dimensions are knob=, route= and value= (together: one more
+// option each), payload= (a document each) and arg.KEY= (a fixture argument
+// each); lists multiply. The attempts of the last launch are the ones that a
+// check speaks of, and it must hold in each of them. What holds of every launch
+// by itself (the universal assertions of package oracle) is checked unasked.
+//
+// A check that fails is a finding; the script goes on. What the launcher file
+// gives no way to ask makes the checks that follow not-run until the next
+// fresh. A fault of the suite makes all later checks broken, and a check that
+// was never reached is broken too: nothing passes by not being run.
+//
+// Triggers are spawn, rendezvous N, packet N, time DUR, and CHANNEL bytes N or
+// CHANNEL eof with report or diagnostic. Actions are kill WHO [SIGNAL], stop
+// WHO, continue WHO, observe WHO, cancel, poke WORD VALUE, and close, pause or
+// resume CHANNEL. After the actions of a rendezvous the producer goes on,
+// unless it was killed. A control other than observe, pause and resume that
+// never happened fails the checks that would have passed without it.
+//
+// The bases of a document are reference (this launcher's own unsupervised
+// document of fixture plain for the current request), capabilities, validation,
+// failure CODE [arg=value…] (CODE legacy has neither code nor args) and literal
+// "text". Operations, in order: pad=N (blanks after the first brace), size=N
+// (blanks up to that size), truncate=N, drop-lf, append="…", prepend="…",
+// replace="OLD"=>"NEW" (the first; it must occur) and args-size=N (the last
+// text argument grows until the compact args are N bytes).
+//
+// testscript runs the lines, but none of its own words are allowed: exec is
+// satisfied by any failure, stop and an empty script pass, a regular expression
+// may match nothing. Lint refuses them, negation, and everything else that
+// could give a false verdict.
+//
+// # Verbs
+//
+//	at TRIGGER ACTION
+//		a control at a moment of the attempt
+//	bars N
+//		bars of the price file
+//	cells FACADE/PROFILE…
+//		run the script in these cells only
+//	check ID [because TEXT] NOUN…
+//		assert; see the nouns
+//	control
+//		run the fixture with no supervision
+//	document NAME BASE [op…]
+//		build exact bytes; sets $NAME_size
+//	endpoint report=pipe|stream diagnostic=pipe|stream
+//		the transport of a data endpoint
+//	extra-descriptors N
+//		further inheritable descriptors at the launch
+//	fixture NAME [key=value…]
+//		the strategy library of the next launches; forgets the payload
+//	fresh
+//		forget every setting and control; documents and numbers stay
+//	grant KNOB=N…
+//		host grants: report diagnostic wall stall memory
+//	hang DUR
+//		when the driver gives up
+//	inputs KEY=VALUE…
+//		engine inputs
+//	launch [times=N] [each DIMENSION=A,B…]
+//		run; the attempts become the current ones
+//	let NAME N [+ N | - N]…
+//		a number
+//	limit [cli|env] KNOB=VALUE…
+//		caller limits, verbatim: report diagnostic wall stall
+//	pace CHANNEL bytes=N every=DUR
+//		a slower reader
+//	payload NAME
+//		what the fixture sends
+//	planned-sink N
+//		planned sink bytes
+//	reference
+//		make the engine's own document for the current request now
+//	request [mode=WORD] [operation=full|capabilities|validation] [option=NAME[=VALUE]]
+//		what is asked for; an option is one of the launcher file's own
+//	spool N
+//		bytes of the host's spool
+//
+// # Nouns
+//
+//	after-last-byte CHANNEL <DUR
+//		from the last byte read of a channel to the supervisor's exit, with the slack
+//	at-rendezvous N member=value…
+//		counters when the producer stopped there: candidate sink printed (by the fixture), report diagnostic (read by the host)
+//	attempts same-outcome
+//		all attempts of the launch have the same exit, class, failure and report
+//	channel NAME member=value…
+//		an entry of channels; short member names observed accepted written limit
+//	charged N
+//		report_charged_bytes
+//	class WORD
+//		exit_class of the record
+//	cleanup ENTRY=value…
+//		values of cleanup entries
+//	control-probes ok NAME… | control-probes denied NAME…
+//		what the same probes said with no supervision
+//	descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra
+//		the producer's descriptors, as it lists them and as the host sees them
+//	diagnostics equal TEXT | size N | pattern N | first N of-pattern | contain TEXT | lack TEXT
+//		the bytes of the diagnostic endpoint, without what the harness may add; pattern: exactly N bytes of the fixtures' pattern, first: at most N
+//	elapsed <DUR | >DUR
+//		from the launch to the supervisor's exit; the launcher's slack is added to an upper bound
+//	ended-before-packet ENDPOINT,…
+//		data endpoints that had ended when the packet was taken
+//	exit N | exit signal N
+//		the wait status of the supervisor
+//	failure none | failure CODE [arg=value…]
+//		the authoritative failure with exactly these args
+//	fixture-line TEXT
+//		a line of the diagnostics is exactly this
+//	identity isolated
+//		ids of its own, no capability, no way back, a filter; seen from outside
+//	limits KNOB requested=V granted=V effective=V
+//		one limit of the record; knobs report diagnostic wall stall
+//	memory supervisor <=N
+//		bytes of the supervisor's peak resident memory
+//	namespaces private NAME,…
+//		namespaces that the producer shares neither with the supervisor nor with the host
+//	never CODE…
+//		the failure is none of these
+//	nowhere TEXT on ENDPOINT,…
+//		bytes that stand on none of report, terminal, diagnostic
+//	observed member=value…
+//		what the host saw of the producer: threads children
+//	probes denied NAME… | probes ok NAME…
+//		what the fixture's probes said
+//	producer member=value…
+//		members of producer; failure is none or a code
+//	producers-at-first-report-byte N
+//		live processes with the fixture's library when the report's first byte came
+//	read-bytes supervisor <=N
+//		bytes that the supervisor read in all, by the kernel's account
+//	record PATH=value…
+//		a scalar of the record by its dotted path
+//	refused
+//		complete=false, a nonzero exit, a failure, and on the report nothing or one failure document
+//	report equals-reference | equals DOC | empty | one-document | no-success | failure-document CODE
+//		the bytes of the report endpoint
+//	sink absent
+//		the absent form of an unused sink
+//	success
+//		the whole success predicate as a host can see it
+//	usage [STAGE.]CELL member=value…
+//		a resource cell of the job, or of a stage
+package script
