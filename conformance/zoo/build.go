@@ -22,13 +22,6 @@ type Builder struct {
 	Cache string // folder of what was built before; made when missing
 }
 
-// programs are what a launcher of the reference consists of, and whether C or
-// Go sources decide it.
-var programs = []struct {
-	name string
-	c    bool
-}{{"refsup", false}, {"jail", true}, {"producer", true}}
-
 // sources are the folders and files that decide what a build gives.
 var sources = []string{"reference", "contracts", "scripts", "go.mod", "go.sum"}
 
@@ -65,54 +58,55 @@ func (b Builder) Build(ctx context.Context, m Mutant) (string, error) {
 	return filepath.Join(done, "bin"), nil
 }
 
-// make compiles what the changed files decide and copies the rest.
+// make compiles a copy of the sources by their own build script: C as it is
+// changed in the copy, Go as an overlay changes it.
 func (b Builder) make(ctx context.Context, stage string, changed map[string][]byte) error {
-	overlay, err := writeOverlay(b.Root, stage, changed)
+	tree := filepath.Join(stage, "tree")
+	overlay := map[string][]byte{}
+	edited := map[string][]byte{}
+	for file, text := range changed {
+		if strings.HasSuffix(file, ".go") {
+			overlay[file] = text
+		} else {
+			edited[file] = text
+		}
+	}
+	if err := copyTree(b.Root, tree, edited); err != nil {
+		return err
+	}
+	if len(edited) == 0 { // the script keeps C programs that are newer than their sources
+		for _, program := range []string{"jail", "producer"} {
+			if err := copyFile(filepath.Join(b.Root, built, program), filepath.Join(tree, built, program)); err != nil {
+				return err
+			}
+		}
+	}
+	list, err := writeOverlay(tree, stage, overlay)
 	if err != nil {
 		return err
 	}
-	tree := filepath.Join(stage, "tree")
-	for _, p := range programs {
-		switch changesGo, changesC := touches(changed); {
-		case !p.c && changesGo:
-			err = compile(ctx, b.Root, stage, p.name, "GOFLAGS=-overlay="+overlay)
-		case p.c && changesC:
-			if err = copyTree(b.Root, tree, changed); err == nil {
-				err = compile(ctx, tree, stage, p.name)
-			}
-		default:
-			err = copyFile(filepath.Join(b.Root, ".build", "bin", p.name), filepath.Join(stage, "bin", p.name))
-		}
-		if err != nil {
-			return err
-		}
+	if err := compile(ctx, tree, "GOFLAGS=-overlay="+list); err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(tree, built), filepath.Join(stage, "bin")); err != nil {
+		return fmt.Errorf("keep programs: %w", err)
 	}
 	return os.RemoveAll(tree)
 }
 
-func touches(changed map[string][]byte) (goSources, cSources bool) {
-	for file := range changed {
-		if strings.HasSuffix(file, ".go") {
-			goSources = true
-		} else {
-			cSources = true
-		}
-	}
-	return goSources, cSources
-}
+// built is where the build script of a tree puts its programs.
+const built = ".build/bin"
 
-// compile runs the build script of a tree for one program.
-func compile(ctx context.Context, root, stage, program string, environment ...string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(root, "scripts", "build"), program)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "TOUCHSTONE_BUILD="+stage)
-	cmd.Env = append(cmd.Env, environment...)
+func compile(ctx context.Context, tree string, environment ...string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(tree, "scripts", "build"))
+	cmd.Dir = tree
+	cmd.Env = append(os.Environ(), environment...)
 	output, err := cmd.CombinedOutput()
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("%w: compile %s: %w\n%s", ErrDead, program, err, output)
+		return fmt.Errorf("%w: compile: %w\n%s", ErrDead, err, output)
 	}
 	return nil
 }
