@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 #define SCAN_DEPTH 400
+#ifndef SCAN_KEYS
 #define SCAN_KEYS (1u << 19)
+#endif
 #define SCAN_TEXT 160
 
 enum scan_kind { SCAN_STRING, SCAN_NUMBER, SCAN_BOOLEAN, SCAN_NULL, SCAN_OBJECT, SCAN_ARRAY };
