@@ -15,6 +15,7 @@ type rule struct {
 
 	seen, realised, refunded, delivered uint64
 	inapplicable, otherRole             uint64
+	first                               uint64
 	overfired, overlapped               bool
 }
 
@@ -136,6 +137,9 @@ func (k *counter) realise(first bool) {
 	k.rule.delivered++
 	if !first {
 		return
+	}
+	if k.rule.realised == 0 {
+		k.rule.first = k.last
 	}
 	k.rule.realised++
 	if k.rule.Scope == faultinject.PerRule && k.rule.Times != faultinject.Unlimited &&

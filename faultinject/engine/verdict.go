@@ -11,6 +11,7 @@ type Tally struct {
 	ID           string `json:"id"`
 	Seen         uint64 `json:"seen"`         // logical calls counted
 	Fired        uint64 `json:"fired"`        // firings realised; a storm is one
+	First        uint64 `json:"first"`        // ordinal of the first firing, 0 none
 	Refunded     uint64 `json:"refunded"`     // firings given back
 	Delivered    uint64 `json:"delivered"`    // calls acted on; a storm has many
 	Inapplicable uint64 `json:"inapplicable"` // due calls that the action did not fit
@@ -24,7 +25,7 @@ type Tally struct {
 func (e *Engine) Tallies() []Tally {
 	var out []Tally
 	for _, r := range e.rules {
-		t := Tally{ID: r.ID, Seen: r.seen, Fired: r.realised, Refunded: r.refunded, Delivered: r.delivered,
+		t := Tally{ID: r.ID, Seen: r.seen, Fired: r.realised, First: r.first, Refunded: r.refunded, Delivered: r.delivered,
 			Inapplicable: r.inapplicable, OtherRole: r.otherRole, Bytes: r.sole.bytes}
 		t.Why = r.complaint()
 		t.AsAsked = t.Why == ""

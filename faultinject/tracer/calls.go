@@ -74,6 +74,9 @@ func (k *task) fillRecord(f engine.Firing) {
 	if shape.FD != faultinject.None {
 		r.hasFD, r.fd = true, int(int32(c.Args[shape.FD]))
 		r.object = k.lookup(r.fd)
+		if f.Rule.Times == 1 && f.Rule.Do.Storm <= 1 && f.Rule.Do.StormFor == 0 {
+			r.path = k.target(r.fd)
+		}
 	}
 	if shape.Transfers() || shape.Batch != faultinject.None {
 		r.transfers = true

@@ -55,6 +55,16 @@ func (k *task) stat(fd int) object {
 		Read: link.Mode&0o400 != 0, Write: link.Mode&0o200 != 0}, true}
 }
 
+// target returns what /proc says a descriptor refers to, for people.
+func (k *task) target(fd int) string {
+	name := make([]byte, unix.PathMax)
+	n, err := unix.Readlink(k.tracer.fdPath(k.tid, fd), name)
+	if err != nil {
+		return ""
+	}
+	return string(name[:n])
+}
+
 func (t *Tracer) fdPath(tid, fd int) string {
 	b := append(t.scratch[:0], "/proc/"...)
 	b = strconv.AppendInt(b, int64(tid), 10)
@@ -114,10 +124,7 @@ func (k *task) bindOpened(kind faultinject.BindKind, given string, fd int) {
 		}
 		fits := b.Pattern == given
 		if kind == faultinject.BindPath && !fits {
-			resolved := make([]byte, unix.PathMax)
-			n, err := unix.Readlink(t.fdPath(k.tid, fd), resolved)
-			fits = faultinject.MatchPath(b.Pattern, given) ||
-				err == nil && faultinject.MatchPath(b.Pattern, string(resolved[:n]))
+			fits = faultinject.MatchPath(b.Pattern, given) || faultinject.MatchPath(b.Pattern, k.target(fd))
 		}
 		o := k.stat(fd)
 		if fits && o.found {

@@ -129,6 +129,7 @@ type record struct {
 	fd               int
 	object           object
 	hasFD            bool
+	path             string // of single firings only
 	returned         int64
 	wasReturned      bool
 	delivered        int64
@@ -204,6 +205,9 @@ func (l *evidence) descriptor(r *record) {
 			dir += "w"
 		}
 		l.text("dir", dir)
+	}
+	if r.path != "" {
+		l.text("path", r.path)
 	}
 	l.line = append(l.line, '}')
 }

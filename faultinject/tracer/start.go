@@ -114,7 +114,7 @@ func (t *Tracer) setUp(image string, attached bool) error {
 // left in a group stop.
 func (t *Tracer) spawn(path string, argv []string) (int, error) {
 	child, err := os.StartProcess(path, argv, &os.ProcAttr{
-		Files: inherited(),
+		Files: t.files(),
 		Sys:   &syscall.SysProcAttr{Ptrace: true},
 	})
 	if err != nil {
@@ -134,9 +134,14 @@ func (t *Tracer) spawn(path string, argv []string) (int, error) {
 	return pid, child.Release()
 }
 
-// inherited returns descriptors 0 to 2; others that were given to us without
+// files returns descriptors 0 to 2; others that were given to us without
 // close-on-exec pass to the target by themselves.
-func inherited() []*os.File { return []*os.File{os.Stdin, os.Stdout, os.Stderr} }
+func (t *Tracer) files() []*os.File {
+	if t.config.Files != nil {
+		return t.config.Files
+	}
+	return []*os.File{os.Stdin, os.Stdout, os.Stderr}
+}
 
 // begin makes the root's task.
 func (t *Tracer) begin(pid int, image string) {
@@ -147,6 +152,22 @@ func (t *Tracer) begin(pid int, image string) {
 	k := t.adopt(pid)
 	k.arriving = true
 	k.grafted = false
+	if t.config.Limit > 0 {
+		if _, err := t.alarms.after(t.config.Limit, t.timeUp); err != nil && t.err == nil {
+			t.err = err
+		}
+	}
+}
+
+// timeUp kills the targets; the loop goes on to reap them.
+func (t *Tracer) timeUp() {
+	t.over = true
+	t.log.note("time-up", fmt.Sprintf("the targets are killed after %s", t.config.Limit))
+	for tgid := range t.procs {
+		if err := unix.Kill(tgid, unix.SIGKILL); err != nil && err != unix.ESRCH && t.err == nil {
+			t.err = fmt.Errorf("kill %d: %w", tgid, err)
+		}
+	}
 }
 
 func pin(pid, cpu int) error {

@@ -38,6 +38,8 @@ type Config struct {
 	Pin             int      // processor for tracer and target, -1 for none
 	GateTimeout     time.Duration
 	HoldTimeout     time.Duration
+	Limit           time.Duration // kill the targets after so long; 0 for never
+	Files           []*os.File    // descriptors of a spawned target; nil: our 0 to 2
 }
 
 // Defaults of the timeouts: how long a call waits for another one's bytes,
@@ -53,6 +55,7 @@ type Result struct {
 	Tallies []engine.Tally
 	Blind   []string // paths that rules cannot see, empty if none
 	Mode    Mode
+	Over    bool // the targets were killed for their time
 }
 
 // AsAsked tells whether every rule fired as it was asked to.
@@ -95,6 +98,7 @@ type Tracer struct {
 	waitsForExec bool // the target is a stub still
 	status       unix.WaitStatus
 	ended        bool
+	over         bool
 	blinds       []string
 	stops        uint64
 	err          error
@@ -214,7 +218,7 @@ func (t *Tracer) finish(err error) (Result, error) {
 		err = errors.Join(err, unix.Close(fd))
 	}
 	err = errors.Join(err, t.alarms.close())
-	result := Result{Status: t.status, Tallies: t.engine.Tallies(), Blind: t.blinds, Mode: t.mode}
+	result := Result{Status: t.status, Tallies: t.engine.Tallies(), Blind: t.blinds, Mode: t.mode, Over: t.over}
 	t.log.final(t, result, err)
 	return result, errors.Join(err, t.log.err)
 }
