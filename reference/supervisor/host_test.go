@@ -24,7 +24,8 @@ var programs = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	launcher, err := filepath.Glob("../jail/launcher/*.c")
-	if err != nil {
+	// An ordinary user runs S, too.
+	if err = errors.Join(err, os.Chmod(folder, 0o755)); err != nil {
 		return folder, err
 	}
 	gcc := []string{"gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o"}
@@ -153,7 +154,7 @@ func (l launch) run(t testing.TB) result {
 	for _, f := range append(command.ExtraFiles, report.write, diagnostics.write) {
 		_ = f.Close() // S has its own
 	}
-	hang := time.AfterFunc(60*time.Second, func() { _ = command.Process.Kill() })
+	hang := time.AfterFunc(15*time.Second, func() { _ = command.Process.Kill() })
 	defer hang.Stop()
 	if l.during != nil {
 		l.during(command.Process)

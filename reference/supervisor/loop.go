@@ -33,6 +33,7 @@ func (a *attempt) run() {
 			}
 			a.note(a.act(action))
 		}
+		a.note(a.follow())
 		a.note(a.batch())
 		stage := a.stage()
 		a.machine.Observe(a.seen...)
@@ -40,7 +41,6 @@ func (a *attempt) run() {
 		if a.causeStage == "" && a.machine.Failure() != nil {
 			a.causeStage = stage
 		}
-		a.note(a.follow())
 	}
 }
 
