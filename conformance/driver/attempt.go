@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
@@ -104,7 +103,7 @@ func (a *attempt) run() error {
 
 func (a *attempt) included() []string {
 	names := []string{evidence.ScenarioFile, evidence.LauncherFile, evidence.LaunchFile, setupFile}
-	for _, name := range []string{ohlcvFile, pairingFile, a.scenario.Fixture.PayloadFile} {
+	for _, name := range []string{pairingFile, a.scenario.Fixture.PayloadFile} {
 		if _, err := os.Stat(filepath.Join(a.dir, name)); name != "" && err == nil {
 			names = append(names, name)
 		}
@@ -114,8 +113,7 @@ func (a *attempt) included() []string {
 
 func (a *attempt) path(name string) string { return filepath.Join(a.dir, name) }
 
-// prepare makes what the attempt is made in: groups, canaries, spool, library
-// and market data.
+// prepare makes what the attempt is made in: groups, spool and canaries.
 func (a *attempt) prepare() (err error) {
 	a.groups = ownGroups(os.Getenv(groupVariable)).make()
 	if err := os.Mkdir(a.path(spoolFolder), 0o700); err != nil {
@@ -123,9 +121,6 @@ func (a *attempt) prepare() (err error) {
 	}
 	if err := mountSized(a.path(spoolFolder), a.scenario.SpoolBytes(), 0o700); err != nil {
 		return err
-	}
-	if err := writeNew(a.path(ohlcvFile), ohlcv(a.scenario.BarCount()), 0o644); err != nil {
-		return fmt.Errorf("write market data: %w", err)
 	}
 	if a.canaries, err = plantCanaries(); err != nil {
 		return err
@@ -135,16 +130,6 @@ func (a *attempt) prepare() (err error) {
 	}
 	a.mounts, err = mountPoints()
 	return err
-}
-
-// ohlcv is a file of bars one minute apart, with plain numbers.
-func ohlcv(bars int) []byte {
-	var text strings.Builder
-	text.WriteString("timestamp,open,high,low,close,volume\n")
-	for i := range bars {
-		fmt.Fprintf(&text, "%d,%d,%d,%d,%d,%d\n", 1_700_000_040_000+60_000*i, 100+i, 102+i, 99+i, 101+i, 10*(i+1))
-	}
-	return []byte(text.String())
 }
 
 // patchLibrary writes the attempt's copy of the fixture.

@@ -123,6 +123,23 @@ func TestPatchFillsExactlyWhatFits(t *testing.T) {
 	}
 }
 
+func TestMarketDataIsOnePathForAllAttempts(t *testing.T) {
+	s := Setup{Library: filepath.Join(t.TempDir(), "x.so")}
+	for range 2 {
+		if err := writeMarketData(s.marketData(2), 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(s.marketData(2))
+	want := "timestamp,open,high,low,close,volume\n1700000040000,100,102,99,101,10\n1700000100000,101,103,100,102,20\n"
+	if err != nil || string(text) != want {
+		t.Errorf("got %q %v, want %q", text, err, want)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(s.Library)); err != nil || len(entries) != 1 {
+		t.Errorf("left: %v %v", entries, err)
+	}
+}
+
 func TestGroupFolders(t *testing.T) {
 	mounts := "36 30 0:31 / /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory\n" +
 		"38 30 0:35 /outer /groups/pids rw - cgroup cgroup rw,pids\n40 30 0:37 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"

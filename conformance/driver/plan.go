@@ -61,7 +61,7 @@ func (a *attempt) planLaunch() error {
 		return err
 	}
 	a.plan = planDescriptors(id, a.launcher.Profile[a.scenario.Cell.Profile].Descriptor, a.scenario.ExtraDescriptors)
-	a.values = launcherfile.Values{Bin: a.setup.Bin, Library: a.path(libraryFile), OHLCV: a.path(ohlcvFile),
+	a.values = launcherfile.Values{Bin: a.setup.Bin, Library: a.path(libraryFile), OHLCV: a.setup.marketData(a.scenario.BarCount()),
 		Spool: a.path(spoolFolder), Pairing: a.path(pairingFile), Attempt: a.dir, AttemptID: hex.EncodeToString(id[:]),
 		TerminalFD: a.plan.terminal, LaunchFD: a.plan.launch}
 	if err := a.patchLibrary(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -24,7 +25,6 @@ type Setup struct {
 const (
 	setupFile   = "setup.json"
 	libraryFile = "fixture.so" // the patched copy; removed at the end
-	ohlcvFile   = "ohlcv.csv"
 	pairingFile = "pairing.json"
 	spoolFolder = "spool"
 	logFile     = "driver.log" // what the attempt process itself had to say
@@ -32,7 +32,9 @@ const (
 
 // Prepare makes an attempt folder and writes into it what Run needs. A
 // payload file that the scenario names must be put there by the caller, before
-// Start. The folder must not exist or be empty.
+// Start. The folder must not exist or be empty. The market data goes beside the
+// compiled library: a report prints the path that it was given, so attempts
+// whose reports are compared must be given the same one.
 func Prepare(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("prepare attempt: %w", err)
@@ -53,7 +55,33 @@ func Prepare(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) 
 			return fmt.Errorf("prepare attempt: %w", err)
 		}
 	}
+	if err := writeMarketData(setup.marketData(s.BarCount()), s.BarCount()); err != nil {
+		return fmt.Errorf("prepare attempt: %w", err)
+	}
 	return nil
+}
+
+func (s Setup) marketData(bars int) string {
+	return filepath.Join(filepath.Dir(s.Library), fmt.Sprintf("ohlcv-%d.csv", bars))
+}
+
+// writeMarketData writes a file of bars one minute apart, with plain numbers,
+// unless it is there. Attempts may be prepared side by side.
+func writeMarketData(path string, bars int) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	var text strings.Builder
+	text.WriteString("timestamp,open,high,low,close,volume\n")
+	for i := range bars {
+		fmt.Fprintf(&text, "%d,%d,%d,%d,%d,%d\n", 1_700_000_040_000+60_000*i, 100+i, 102+i, 99+i, 101+i, 10*(i+1))
+	}
+	partial, err := os.CreateTemp(filepath.Dir(path), "ohlcv-*.new")
+	if err != nil {
+		return err
+	}
+	_, err = partial.WriteString(text.String())
+	return errors.Join(err, partial.Chmod(0o644), partial.Close(), os.Rename(partial.Name(), path))
 }
 
 // absolute is the setup for a process that works elsewhere.
