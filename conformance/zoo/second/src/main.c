@@ -153,12 +153,24 @@ static void settle(struct supervisor *s)
 	s->candidate.complete &= s->candidate.source_known;
 }
 
+/* Starts everything. What is not there when W ends is late, not unavailable. */
+static void start_within(struct supervisor *s)
+{
+	const char *why = start(s);
+
+	if (why == NULL)
+		return;
+	s->expired = now_ns() >= wall_end(s);
+	if (s->expired)
+		refuse(s, "run_deadline_exceeded", "\"stage\":\"prepare\"");
+	else
+		refuse(s, "run_isolation_unavailable", why);
+}
+
 static int supervise(struct supervisor *s)
 {
-	const char *why = NULL;
-
-	if (!LATCHED(s) && (why = start(s)) != NULL)
-		refuse(s, "run_isolation_unavailable", why);
+	if (!LATCHED(s))
+		start_within(s);
 	if (s->streams_good && effective(s, KNOB_REPORT) != NOTHING && effective(s, KNOB_WALL) != NOTHING &&
 	    effective(s, KNOB_STALL) != NOTHING) {
 		attach(s);
