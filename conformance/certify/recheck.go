@@ -97,6 +97,7 @@ func compare(old, now reports.Report) []Difference {
 		what := a.ID + " " + a.Cell
 		differ(what, verdictText(a), verdictText(now.Assertions[i]))
 	}
+	differ("tests", old.Tests, now.Tests)
 	differ("totals", old.Totals, now.Totals)
 	differ("leaks", old.Leaks, now.Leaks)
 	differ("conclusion", old.Conclusion, now.Conclusion)

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -37,8 +38,8 @@ func argsFault(code string, args *node) string {
 			return fmt.Sprintf("arg %q: got %s, want %s", m.name, m.value, problem)
 		}
 	}
-	for name, arg := range row.Args {
-		if !arg.Optional && args.member(name) == nil {
+	for _, name := range slices.Sorted(maps.Keys(row.Args)) {
+		if !row.Args[name].Optional && args.member(name) == nil {
 			return fmt.Sprintf("required arg %q is absent", name)
 		}
 	}

@@ -91,7 +91,8 @@ func candidateLimit(v *view, w *wants) {
 }
 
 func channelLimits(v *view, w *wants) {
-	for name, member := range map[string]string{"report": "report_bytes", "diagnostic": "diagnostic_bytes"} {
+	for _, name := range []string{"report", "diagnostic"} {
+		member := name + "_bytes"
 		effective, _ := v.at("limits", member, "effective").uint()
 		v.limitIs(w, name, effective, member)
 	}

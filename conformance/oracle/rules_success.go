@@ -39,7 +39,8 @@ func candidateComplete(v *view, w *wants) {
 
 // deliveredAsRecorded: the host's own counts and digests equal the record's.
 func deliveredAsRecorded(v *view, w *wants) {
-	for name, content := range map[string][]byte{"report": v.attempt.ReportBytes(), "diagnostic": v.attempt.DiagnosticBytes()} {
+	for _, name := range []string{"report", "diagnostic"} {
+		content := v.endpointBytes(name)
 		w.equal(name+".written_bytes", v.channel(name, "written_bytes"), uint64(len(content)))
 		w.digest(name+".sha256", v.channel(name, "sha256"), content)
 	}
@@ -145,13 +146,16 @@ func nothingUnknown(v *view, w *wants) {
 //
 // Rules: R12, C-47.
 func usageMatchesChannels(v *view, w *wants) {
-	for cell, counter := range map[string]*node{
-		"report_bytes":     v.at("report_charged_bytes"),
-		"sink_bytes":       v.channel("sink", "accepted_bytes"),
-		"diagnostic_bytes": v.channel("diagnostic", "accepted_bytes"),
+	for _, c := range []struct {
+		cell    string
+		counter *node
+	}{
+		{"report_bytes", v.at("report_charged_bytes")},
+		{"sink_bytes", v.channel("sink", "accepted_bytes")},
+		{"diagnostic_bytes", v.channel("diagnostic", "accepted_bytes")},
 	} {
-		wanted, seen := number(counter)
-		w.that(seen == "", "the counter of "+cell+" "+seen, "a number")
-		w.equal("usage.job."+cell+".used", v.at("usage", "job", "resources", cell, "used"), wanted)
+		wanted, seen := number(c.counter)
+		w.that(seen == "", "the counter of "+c.cell+" "+seen, "a number")
+		w.equal("usage.job."+c.cell+".used", v.at("usage", "job", "resources", c.cell, "used"), wanted)
 	}
 }

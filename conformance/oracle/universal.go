@@ -84,16 +84,21 @@ func UniversalIDs() []string {
 // assertion that does not apply to the attempt (no packet, not a success)
 // gives no finding. Attempts of another kind give none.
 //
-// With evidence that was altered, every finding is a failure; with a fault of
-// the driver every finding is broken.
+// With evidence that was altered, every finding is a failure. A fault of the
+// driver gives one broken finding, under T1.19: nothing is known of the attempt,
+// which must show, but not hide what other attempts showed.
 func Universal(a *evidence.Attempt, f Facts) []Finding {
 	if a.Scenario.Kind != scenario.Launch {
 		return nil
 	}
 	v := look(a, f)
 	var findings []Finding
+	reason, verdict := unusable(a)
+	if verdict == Broken {
+		return []Finding{undecided("T1.19", Broken, reason, a.Dir)}
+	}
 	for _, r := range rules {
-		if reason, verdict := unusable(a); verdict != "" {
+		if verdict != "" {
 			findings = append(findings, undecided(r.id, verdict, reason, a.Dir))
 			continue
 		}

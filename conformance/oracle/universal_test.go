@@ -266,10 +266,11 @@ func TestAlteredEvidencePassesNothing(t *testing.T) {
 func TestFaultOfTheDriverIsBroken(t *testing.T) {
 	m := successModel(t)
 	m.extra = append(m.extra, evidence.Fault{Operation: "mount spool", Cause: "no"})
-	for id, f := range m.findings(t) {
-		if f.Verdict != Broken {
-			t.Errorf("%s: got %s, want broken", id, f.Verdict)
-		}
+	if all := m.findings(t); len(all) != 1 || all["T1.19"].Verdict != Broken {
+		t.Errorf("got %v, want T1.19 broken alone", all)
+	}
+	if f := Check("T1.17", []string{"success"}, []*evidence.Attempt{m.build(t)}, m.facts); f.Verdict != Broken {
+		t.Errorf("a check: %+v", f)
 	}
 }
 
