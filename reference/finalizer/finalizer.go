@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 
@@ -19,6 +20,7 @@ const chunkBytes = 256 << 10
 // Rules: R08, R17, C-76.
 func Run(args []string) int {
 	signal.Ignore(unix.SIGPIPE) // a closed reader is EPIPE
+	runtime.LockOSThread()      // a trace of one thread shows every call in order
 	r := receipt{}
 	var t target
 	if options, err := ParseOptions(args); err != nil {

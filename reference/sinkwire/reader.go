@@ -163,6 +163,7 @@ func (r *Reader) readTrailer(line []byte) {
 		r.refuse(Mismatch, "the trailer's digest differs")
 	default:
 		r.complete = true
+		r.line++
 	}
 }
 
