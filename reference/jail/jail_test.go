@@ -1,171 +1,402 @@
 package jail
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// programs are compiled once per run.
-type programs struct{ folder string }
-
-var compiled = sync.OnceValues(func() (programs, error) {
-	folder, err := os.MkdirTemp("", "jail-test-")
-	if err != nil {
-		return programs{}, err
-	}
-	sources, err := filepath.Glob("launcher/*.c")
-	if err != nil {
-		return programs{}, err
-	}
-	p := programs{folder}
-	if err := compile(p.path("launcher"), sources...); err != nil {
-		return p, err
-	}
-	probes, err := filepath.Glob("testdata/*.c")
-	for _, probe := range probes {
-		name := strings.TrimSuffix(filepath.Base(probe), ".c")
-		if err := compile(p.path(name), probe); err != nil {
-			return p, err
-		}
-	}
-	return p, err
-})
-
-func (p programs) path(name string) string { return filepath.Join(p.folder, name) }
-
-func compile(target string, sources ...string) error {
-	arguments := append([]string{"-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-o", target}, sources...)
-	output, err := exec.Command("gcc", arguments...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("compile %s: %w\n%s", target, err, output)
-	}
-	return nil
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if p, err := compiled(); err == nil {
-		_ = os.RemoveAll(p.folder) // the system's temporary folder anyway
-	}
-	os.Exit(code)
-}
-
-// bench is one domain's surroundings in a test.
-type bench struct {
-	spec   Spec
-	output int // read end of the producer's fd 1 and 2
-}
-
-func requireRoot(t testing.TB) {
+// released starts, attests and releases a program.
+func released(t testing.TB, b *bench) *Domain {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("not run: needs root")
-	}
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("not run: needs gcc")
-	}
-}
-
-// newBench returns a spec for one of the programs, its output on a pipe.
-func newBench(t testing.TB, program string, arguments ...string) *bench {
-	t.Helper()
-	requireRoot(t)
-	p, err := compiled()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pipe [2]int
-	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
-		t.Fatal(err)
-	}
-	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		for _, fd := range []int{pipe[0], pipe[1], null} {
-			_ = unix.Close(fd) // a test's own; the write end may be closed already
-		}
-	})
-	return &bench{output: pipe[0], spec: Spec{
-		Helper: p.path("launcher"), UID: 200001, Exe: p.path(program),
-		Argv: append([]string{program}, arguments...), Env: []string{"LANG=C"},
-		FDs:          map[int]int{0: null, 1: pipe[1], 2: pipe[1]},
-		ScratchBytes: 1 << 20, ScratchFiles: 16, Deadline: time.Now().Add(20 * time.Second),
-	}}
-}
-
-// start returns an attested domain that is closed with the test.
-func (b *bench) start(t testing.TB) *Domain {
-	t.Helper()
-	d, err := Start(b.spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := d.Attest(); err != nil {
+	d := b.start(t)
+	if err := d.Release(); err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// finish waits for the producer, then ends the domain and proves it empty.
-func finish(t testing.TB, d *Domain) Status {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	if err := waitFor(d.Producer.FD, unix.POLLIN, deadline); err != nil {
-		t.Fatalf("producer: %v", err)
-	}
-	status, done, err := d.ReapProducer()
-	if err != nil || !done {
-		t.Fatalf("reap producer: %v %v", done, err)
-	}
-	if err := d.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := waitFor(d.Init.FD, unix.POLLIN, deadline); err != nil {
-		t.Fatalf("init: %v", err)
-	}
-	if done, err := d.ReapInit(); err != nil || !done {
-		t.Fatalf("reap init: %v %v", done, err)
-	}
-	return status
-}
-
-// read returns what is in the pipe, at most 64 KiB.
-func (b *bench) read(t testing.TB) string {
-	t.Helper()
-	if err := unix.SetNonblock(b.output, true); err != nil {
-		t.Fatal(err)
-	}
-	buffer := make([]byte, 1<<16)
-	n, err := unix.Read(b.output, buffer)
-	if err != nil && err != unix.EAGAIN {
-		t.Fatal(err)
-	}
-	return string(buffer[:max(n, 0)])
-}
-
 func TestProducerSeesOnlyWhatItWasGiven(t *testing.T) {
 	b := newBench(t, "report_boundary", "first")
-	d := b.start(t)
-	if err := d.Release(); err != nil {
+	b.spec.System = []string{"/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/nowhere/at/all"}
+	given := filepath.Join(t.TempDir(), "given")
+	if err := os.WriteFile(given, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	status := finish(t, d)
-	t.Log(status.ExitStatus, status.Signal, b.read(t))
-	u := d.Usage()
-	t.Logf("%+v %d %d", u, *u.ScratchBytes, *u.ScratchFiles)
+	b.spec.Files = []string{given, "/etc/hostname"}
+	b.spec.FDs[700] = b.spec.FDs[0]
+	d := released(t, b)
+	if status := finish(t, d); status.ExitStatus != 0 || status.Signal != 0 {
+		t.Errorf("ended with %d, signal %d", status.ExitStatus, status.Signal)
+	}
+	output := b.read(t)
+	for _, want := range []string{
+		"descriptors: 0 1 2 700\n",
+		"ids: 200001 200001 200001 200001 groups 0 pid 2 ppid 0\n",
+		"arguments: 2 first\nenvironment: LANG=C\n",
+		"folder /proc: errno 2\n", "core: 1 1\n", "query: 0\n", "write root: 30\n",
+		"scratch files: 16\n", "scratch bytes: 1048576\n",
+	} {
+		if !strings.Contains(output, want) {
+			t.Errorf("no %q in\n%s", want, output)
+		}
+	}
+	if got := folder(output, "/"); !slices.Equal(got, []string{"bin", "dev", "etc", "lib", "lib64", "tmp", "usr"}) {
+		t.Errorf("root holds %v", got)
+	}
+	if got := folder(output, "/dev"); !slices.Equal(got, []string{"null", "urandom", "zero"}) {
+		t.Errorf("/dev holds %v", got)
+	}
+	if denied := strings.Count(output, "\ndenied "); denied < 55 {
+		t.Errorf("%d calls denied in\n%s", denied, output)
+	}
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "open ") && line != "open mknod 0 14\n" {
+			t.Errorf("not denied: %s", line)
+		}
+	}
+	usage := d.Usage()
+	if usage.ScratchBytes == nil || *usage.ScratchBytes != 1<<20 || usage.ScratchFiles == nil || *usage.ScratchFiles != 16 {
+		t.Errorf("scratch usage is %v bytes, %v files", usage.ScratchBytes, usage.ScratchFiles)
+	}
+}
+
+// folder returns the sorted names that the probe listed.
+func folder(output, path string) []string {
+	for line := range strings.Lines(output) {
+		if names, ok := strings.CutPrefix(line, "folder "+path+":"); ok {
+			list := strings.Fields(names)
+			slices.Sort(list)
+			return list
+		}
+	}
+	return nil
+}
+
+func TestCreationCallsAreNotifiedAndRefused(t *testing.T) {
+	tests := []struct {
+		entry, op string
+		known     bool
+	}{
+		{"fork", "fork", true}, {"vfork", "vfork", true}, {"clone", "clone", true}, {"clone3", "clone3", true},
+		{"thread", "clone3", true}, {"shadow", "fork", true},
+		{"i386-fork", "fork", true}, {"i386-vfork", "vfork", true}, {"i386-clone", "clone", true}, {"i386-clone3", "clone3", true},
+		{"x32-fork", "fork", true}, {"i386-getpid", "x86:getpid", false}, {"x32-getpid", "x32:getpid", false},
+	}
+	for _, test := range tests {
+		t.Run(test.entry, func(t *testing.T) {
+			if strings.HasPrefix(test.entry, "i386") && !hasForeignEntry(t) {
+				t.Skip("not run: needs the i386 entry")
+			}
+			b := newBench(t, "create_process", test.entry)
+			d := released(t, b)
+			if err := waitFor(d.Listener, unix.POLLIN, b.spec.Deadline); err != nil {
+				t.Fatalf("no notification: %v: %s", err, b.read(t))
+			}
+			op, known, err := d.Notification()
+			if op != test.op || known != test.known || err != nil {
+				t.Errorf("notified %q %v %v, want %q %v", op, known, err, test.op, test.known)
+			}
+			if err := d.Refuse(); err != nil {
+				t.Fatal(err)
+			}
+			answerRest(t, d)
+			finish(t, d)
+			output := b.read(t)
+			if strings.Contains(output, "child") || !strings.Contains(output, "returned 1\n") {
+				t.Errorf("output %q", output)
+			}
+			if test.entry == "shadow" && !strings.Contains(output, "own filter refused 1 1\n") {
+				t.Errorf("output %q", output)
+			}
+		})
+	}
+}
+
+// answerRest refuses retries of the C library until the producer has ended.
+func answerRest(t *testing.T, d *Domain) {
+	t.Helper()
+	for {
+		polled := []unix.PollFd{{Fd: int32(d.Listener), Events: unix.POLLIN}, {Fd: int32(d.Producer.FD), Events: unix.POLLIN}}
+		if _, err := retry(func() (int, error) { return unix.Poll(polled, 20_000) }); err != nil {
+			t.Fatal(err)
+		}
+		if polled[1].Revents != 0 {
+			return
+		}
+		if _, _, err := d.Notification(); err != nil && err != ErrNoNotification {
+			t.Fatal(err)
+		}
+		if err := d.Refuse(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// hasForeignEntry says whether the i386 entry works outside the domain.
+func hasForeignEntry(t *testing.T) bool {
+	p, err := compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := exec.Command(p.path("create_process"), "i386-getpid").Output()
+	return err == nil && string(output) == "returned 0\n"
+}
+
+func TestProducerStatusIsExact(t *testing.T) {
+	for how, want := range map[string]Status{
+		"exit-0": {}, "exit-7": {ExitStatus: 7}, "signal-31": {Signal: 31}, "signal-6": {Signal: 6}, "signal-15": {Signal: 15},
+	} {
+		d := released(t, newBench(t, "end_as_told", how))
+		if got := finish(t, d); got.ExitStatus != want.ExitStatus || got.Signal != want.Signal {
+			t.Errorf("%s: exit status %d, signal %d", how, got.ExitStatus, got.Signal)
+		}
+	}
+}
+
+func TestSurvivorIsSeenBeforeTheKill(t *testing.T) {
+	for name, intrude := range map[string]bool{"nobody": false, "intruder": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "end_as_told", "wait")
+			d := released(t, b)
+			if intrude {
+				joinNamespace(t, d)
+			}
+			if err := d.Terminate(unix.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			if err := waitFor(d.Producer.FD, unix.POLLIN, b.spec.Deadline); err != nil {
+				t.Fatal(err)
+			}
+			if status, done, err := d.ReapProducer(); status.Signal != unix.SIGKILL || !done || err != nil {
+				t.Fatalf("reap producer: %v %v %v", status, done, err)
+			}
+			if _, ready, err := d.SurvivorAnswer(); ready || err != nil {
+				t.Fatalf("answer before the question: %v %v", ready, err)
+			}
+			if err := d.AskSurvivor(); err != nil {
+				t.Fatal(err)
+			}
+			if err := waitFor(d.Lifeline, unix.POLLIN, b.spec.Deadline); err != nil {
+				t.Fatal(err)
+			}
+			if found, ready, err := d.SurvivorAnswer(); found != intrude || !ready || err != nil {
+				t.Errorf("found %v, ready %v, %v", found, ready, err)
+			}
+		})
+	}
+}
+
+// joinNamespace puts a process into the domain's pid namespace.
+func joinNamespace(t *testing.T, d *Domain) {
+	t.Helper()
+	p, err := compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	intruder := exec.Command(p.path("join_namespace"), strconv.Itoa(d.Init.PID))
+	output, err := intruder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := intruder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Kill(); err != nil { // its child ends with the domain
+			t.Error(err)
+		}
+		_ = intruder.Wait() // it says nothing more
+	})
+	if line := make([]byte, 7); true {
+		if _, err := output.Read(line); err != nil || string(line) != "joined\n" {
+			t.Fatalf("intruder said %q, %v", line, err)
+		}
+	}
+}
+
+func TestNothingIsLeftOfManyDomains(t *testing.T) {
+	requireRoot(t)
+	rounds := 200
+	if testing.Short() {
+		rounds = 20
+	}
+	var folders []string
+	for i := range rounds {
+		t.Run("", func(t *testing.T) {
+			b := newBench(t, "end_as_told", "wait")
+			d := b.start(t)
+			for _, g := range d.leaf.groups {
+				folders = append(folders, g.folder)
+			}
+			if i%3 > 0 {
+				if err := d.Release(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := d.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if status := finish(t, d); status.Signal != unix.SIGKILL {
+				t.Errorf("signal %d", status.Signal)
+			}
+		})
+	}
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); !os.IsNotExist(err) {
+			t.Errorf("control group %s: %v", folder, err)
+		}
+	}
+	if left := children(t); left != "" {
+		t.Errorf("children left: %s", left)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(mounts), " - tmpfs scratch ") {
+		t.Errorf("a mount is left:\n%s", mounts)
+	}
+}
+
+// children lists the children of this process.
+func children(t *testing.T) string {
+	t.Helper()
+	threads, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list strings.Builder
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if err != nil && !os.IsNotExist(err) { // a thread may end
+			t.Fatal(err)
+		}
+		list.Write(text)
+	}
+	return list.String()
+}
+
+func TestNoDescriptorIsLeft(t *testing.T) {
+	once := func() {
+		b := newBench(t, "end_as_told", "exit-0")
+		d, err := Start(b.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Attest(); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, fd := range []int{b.output, b.spec.FDs[0], b.spec.FDs[1]} {
+			_ = unix.Dup3(fd, fd, 0) // keeps the numbers used until Cleanup
+		}
+	}
+	once()
+	before, err := descriptorNumbers("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	once()
+	after, err := descriptorNumbers("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(after) != len(before)+3 { // the second bench's own pipe and null device
+		t.Errorf("descriptors %v, then %v", before, after)
+	}
+}
+
+func TestDomainDiesWithItsSupervisor(t *testing.T) {
+	requireRoot(t)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(os.Args[0], "-test.run=^TestSupervisorToBeKilled$")
+	command.Env = append(os.Environ(), "JAIL_TEST_SUPERVISOR=1")
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 64)
+	n, err := output.Read(line)
+	pids := strings.Fields(string(line[:n]))
+	if err != nil || len(pids) != 3 {
+		t.Fatalf("supervisor said %q, %v", line[:n], err)
+	}
+	if err := command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait() // killed
+	for _, text := range pids[:2] {
+		pid, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reapOrphan(t, pid)
+	}
+	removeLeaf(t, pids[2])
+}
+
+// reapOrphan wants the process, now a child of this one, to end by itself.
+func reapOrphan(t *testing.T, pid int) {
+	t.Helper()
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		t.Fatalf("open process %d: %v", pid, err)
+	}
+	defer unix.Close(pidfd)
+	if err := waitFor(pidfd, unix.POLLIN, time.Now().Add(10*time.Second)); err != nil {
+		t.Fatalf("process %d: %v", pid, err)
+	}
+	if _, done, err := wait(pidfd, 0); err != nil || !done {
+		t.Fatalf("reap %d: %v %v", pid, done, err)
+	}
+}
+
+// removeLeaf removes the groups that a killed supervisor could not.
+func removeLeaf(t *testing.T, name string) {
+	t.Helper()
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hierarchies(string(mounts), string(own)) {
+		if err := unix.Rmdir(filepath.Join(h.folder, name)); err != nil && err != unix.ENOENT {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSupervisorToBeKilled is the body of the process that the test above kills.
+func TestSupervisorToBeKilled(t *testing.T) {
+	if os.Getenv("JAIL_TEST_SUPERVISOR") == "" {
+		t.Skip("not run: only as a child of TestDomainDiesWithItsSupervisor")
+	}
+	b := newBench(t, "end_as_told", "wait")
+	d := released(t, b)
+	if err := waitFor(b.output, unix.POLLIN, b.spec.Deadline); err != nil {
+		t.Fatal(err)
+	}
+	line := strconv.Itoa(d.Producer.PID) + " " + strconv.Itoa(d.Init.PID) + " " + filepath.Base(d.leaf.groups[0].folder) + "\n"
+	if _, err := os.Stdout.WriteString(line); err != nil {
+		t.Fatal(err)
+	}
+	select {} // until killed
 }
