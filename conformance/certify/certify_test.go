@@ -342,7 +342,9 @@ func TestRecheckNoticesEveryAlteration(t *testing.T) {
 		"scripts/T06-partial-line.txtar": func(c []byte) []byte {
 			return []byte(strings.Replace(string(c), "status=7", "status=8", 1))
 		},
-		"report.json": func(c []byte) []byte { return []byte(strings.Replace(string(c), `"verdict": "fail"`, `"verdict": "pass"`, 1)) },
+		"report.json": func(c []byte) []byte {
+			return []byte(strings.Replace(string(c), `"verdict": "fail"`, `"verdict": "pass"`, 1))
+		},
 	} {
 		altered := copyRun(t, dir)
 		path := filepath.Join(altered, name)

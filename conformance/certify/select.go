@@ -127,7 +127,8 @@ func FixtureNames(root string) ([]string, error) {
 	var names []string
 	for _, p := range paths {
 		name := strings.TrimSuffix(filepath.Base(p), ".c")
-		if name != "fixture" && name != "control" && !strings.HasPrefix(name, "abi_") {
+		shared := []string{"fixture", "control", "sink_writer"} // code of all, and the control program
+		if !slices.Contains(shared, name) && !strings.HasPrefix(name, "abi_") {
 			names = append(names, name)
 		}
 	}

@@ -118,7 +118,7 @@ type model struct {
 	unsettled  bool
 	delay      int64 // nanoseconds before the exit
 	noExit     bool
-	rss        int64
+	rss, read  int64
 	alive      int // producers at the first byte of report
 	facts      Facts
 }
@@ -283,7 +283,7 @@ func (m *model) events(w *evidence.Writer) {
 		return
 	}
 	at += m.delay
-	exit := evidence.Exit{Who: "supervisor", PID: 2, Status: &m.status, MaxRSSBytes: max(m.rss, 1<<20)}
+	exit := evidence.Exit{Who: "supervisor", PID: 2, Status: &m.status, MaxRSSBytes: max(m.rss, 1<<20), ReadBytes: m.read}
 	if m.signal != 0 {
 		exit.Status, exit.Signal = nil, &m.signal
 	}

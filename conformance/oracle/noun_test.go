@@ -116,6 +116,7 @@ var nounCases = []nounCase{
 	{words: "probes ok open", alter: diagnosticsOf("probe open EPERM\n")},
 	{words: "probes denied read", alter: diagnosticsOf("")},
 	{words: "memory supervisor <=2000000", alter: func(m *model) { m.rss = 2000001 }},
+	{words: "read-bytes supervisor <=5000", alter: func(m *model) { m.read = 5001 }},
 	{words: "observed threads=1", setup: observed(asIs), alter: func(m *model) { m.extra = nil }},
 	{words: "observed threads=1", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.Threads = 2 })},
 	{words: "observed children=0", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.Children = 1 })},
@@ -186,7 +187,7 @@ func TestEveryNounCanHoldAndCanFail(t *testing.T) {
 		}
 		used[wordsOf(c.words)[0]] = true
 	}
-	elsewhere := []string{"attempts", "control-probes", "read-bytes"}
+	elsewhere := []string{"attempts", "control-probes"}
 	for _, n := range nouns {
 		if !used[n.name] && !slices.Contains(elsewhere, n.name) {
 			t.Errorf("no test makes %q fail", n.name)
@@ -255,6 +256,14 @@ func TestUndecidableChecks(t *testing.T) {
 	observed(asIs)(bare)
 	if f := Check("T4.12", []string{"descriptors", "no-extra"}, []*evidence.Attempt{bare.build(t)}, bare.facts); f.Verdict != Broken {
 		t.Errorf("no extra descriptor was given: %+v", f)
+	}
+}
+
+func TestBytesThatNobodyCountedAreNotRun(t *testing.T) {
+	m := successModel(t)
+	m.read = -1
+	if f := Check("T14.06", []string{"read-bytes", "supervisor", "<=5"}, []*evidence.Attempt{m.build(t)}, m.facts); f.Verdict != NotRun {
+		t.Errorf("got %+v, want not-run", f)
 	}
 }
 

@@ -268,7 +268,7 @@ func (s *session) makeReference([]string) error {
 func (s *session) referenceDocument(request scenario.Scenario) ([]byte, error) {
 	reference := scenario.Scenario{
 		Version: 1, Test: "reference", Script: "reference", Cell: s.cell, Kind: scenario.Reference,
-		Operation: request.Operation, Mode: request.Mode, Inputs: request.Inputs, Bars: request.Bars,
+		Operation: request.Operation, Mode: request.Mode, Inputs: request.Inputs, Requests: request.Requests, Bars: request.Bars,
 		Fixture: scenario.Fixture{Name: "plain"},
 	}
 	if trades, given := request.Fixture.Args["trades"]; given {

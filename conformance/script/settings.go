@@ -84,8 +84,8 @@ func setRequest(s *scenario.Scenario, words []string) error {
 			}
 			s.Operation = scenario.Operation(value)
 		case "option":
-			name, _, _ := strings.Cut(value, "=")
-			return &needsError{"the launcher file has no option " + name}
+			name, text, _ := strings.Cut(value, "=")
+			s.Requests = with(s.Requests, name, text)
 		default:
 			return fmt.Errorf("unknown %q", key)
 		}

@@ -24,11 +24,6 @@ type needsError struct{ reason string }
 
 func (e *needsError) Error() string { return e.reason }
 
-func isNeed(err error) bool {
-	var needs *needsError
-	return errors.As(err, &needs)
-}
-
 // verbs is filled in init because its functions refer to it.
 var verbs map[string]verb
 
@@ -68,10 +63,7 @@ func setting(usage, says string, set func(*scenario.Scenario, []string) error) v
 				return err
 			}
 			next := scenario.Scenario{}
-			if err := set(&next, texts); !isNeed(err) {
-				return err
-			}
-			return nil
+			return set(&next, texts)
 		},
 		run: func(s *session, arguments []string) error {
 			texts, err := decodeAll(arguments)
