@@ -98,14 +98,12 @@ func (d *Domain) wantedStatus(own map[string]string) (map[string]string, error) 
 	}, nil
 }
 
-// checkNamespacePID wants one namespace level below S, and not its PID 1.
+// checkNamespacePID wants one namespace level below S, and not its PID 1. S
+// must see itself with one number: else /proc is that of another namespace.
 func checkNamespacePID(have, own string, pid int) error {
-	inside, outside := strings.Fields(have), strings.Fields(own)
-	if len(inside) != len(outside)+1 || len(outside) == 0 {
-		return fmt.Errorf("NSpid is %q beside own %q", have, own)
-	}
-	if inside[len(outside)-1] != strconv.Itoa(pid) || inside[len(inside)-1] == "1" {
-		return fmt.Errorf("NSpid is %q for process %d", have, pid)
+	numbers := strings.Fields(have)
+	if len(strings.Fields(own)) != 1 || len(numbers) != 2 || numbers[0] != strconv.Itoa(pid) || numbers[1] == "1" {
+		return fmt.Errorf("NSpid is %q for process %d beside own %q", have, pid, own)
 	}
 	return nil
 }

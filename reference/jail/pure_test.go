@@ -1,0 +1,169 @@
+package jail
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	seccomp "github.com/seccomp/libseccomp-golang"
+)
+
+var update = flag.Bool("update", false, "rewrite the readable copy of the filter")
+
+func TestFilterIsTheReviewedOne(t *testing.T) {
+	filter, err := newFilter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer filter.Release()
+	path := filepath.Join(t.TempDir(), "filter")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := filter.ExportPFC(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/filter.pfc"
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("filter differs from %s; review, then -update:\n%s", golden, got)
+	}
+}
+
+func TestEveryFilterInstructionIsWhole(t *testing.T) {
+	program, err := filterProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(program) == 0 || len(program)%8 != 0 || len(program)/8 > 4096 {
+		t.Errorf("program of %d bytes", len(program))
+	}
+}
+
+func TestDecode(t *testing.T) {
+	for _, test := range []struct {
+		arch   seccomp.ScmpArch
+		number seccomp.ScmpSyscall
+		op     string
+		known  bool
+	}{
+		{seccomp.ArchAMD64, 57, "fork", true}, {seccomp.ArchAMD64, 58, "vfork", true},
+		{seccomp.ArchAMD64, 56, "clone", true}, {seccomp.ArchAMD64, 435, "clone3", true},
+		{seccomp.ArchAMD64, x32Bit | 57, "fork", true}, {seccomp.ArchAMD64, x32Bit | 435, "clone3", true},
+		{seccomp.ArchX86, 2, "fork", true}, {seccomp.ArchX86, 190, "vfork", true},
+		{seccomp.ArchX86, 120, "clone", true}, {seccomp.ArchX86, 435, "clone3", true},
+		{seccomp.ArchX86, 57, "x86:setpgid", false}, {seccomp.ArchAMD64, x32Bit | 39, "x32:getpid", false},
+		{seccomp.ArchX86, 999999, "x86:999999", false},
+	} {
+		if op, known := decode(test.arch, test.number); op != test.op || known != test.known {
+			t.Errorf("%v %d is %q %v, want %q %v", test.arch, test.number, op, known, test.op, test.known)
+		}
+	}
+}
+
+const (
+	hybridMounts = `30 24 0:26 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory
+31 24 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct
+32 24 0:28 /docker/x /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids
+33 24 0:29 / /sys/fs/cgroup/with\040space rw - cgroup2 cgroup2 rw
+`
+	hybridOwn = "9:name=systemd:/\n8:pids:/docker/x/y\n4:memory:/a/b\n3:cpu,cpuacct:/\n2:freezer:/\n0::/u\n"
+)
+
+func TestHierarchies(t *testing.T) {
+	folders := func(mounts, own string) []string {
+		var list []string
+		for _, h := range hierarchies(mounts, own) {
+			list = append(list, h.folder)
+		}
+		return list
+	}
+	tests := map[string]struct {
+		mounts, own string
+		want        []string
+	}{
+		"hybrid": {hybridMounts, hybridOwn, []string{"/sys/fs/cgroup/pids/y", "/sys/fs/cgroup/memory/a/b",
+			"/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/with space/u"}},
+		"unified":           {"1 0 0:1 / /cg rw - cgroup2 none rw\n", "0::/me\n", []string{"/cg/me"}},
+		"none":              {"1 0 0:1 / / rw - ext4 disk rw\n", "0::/me\n", nil},
+		"outside the mount": {"1 0 0:1 /other /cg rw - cgroup2 none rw\n", "0::/me\n", nil},
+		"sibling prefix":    {"1 0 0:1 /me /cg rw - cgroup2 none rw\n", "0::/mean\n", nil},
+		"above the view":    {"1 0 0:1 / /cg rw - cgroup2 none rw\n", "0::/../x\n", nil},
+		"no file":           {hybridMounts, "", nil},
+	}
+	for name, test := range tests {
+		if got := folders(test.mounts, test.own); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestCheckMounts(t *testing.T) {
+	const good = `1 0 0:1 / / ro,nosuid,nodev - tmpfs scratch rw
+2 1 0:2 / /tmp rw,nosuid,nodev - tmpfs scratch rw
+3 1 0:3 /null /dev/null ro,nosuid,noexec - devtmpfs d rw
+4 1 0:4 /usr /usr ro,nosuid,nodev - ext4 disk rw
+5 4 0:5 / /usr/share/x ro,nosuid,nodev - ext4 disk rw
+`
+	if err := checkMounts(good, []string{"/usr"}); err != nil {
+		t.Errorf("good mounts: %v", err)
+	}
+	for name, bad := range map[string]string{
+		"writable root":   strings.Replace(good, "/ / ro", "/ / rw", 1),
+		"suid in usr":     strings.Replace(good, "/usr /usr ro,nosuid,nodev", "/usr /usr ro,nodev", 1),
+		"devices in tmp":  strings.Replace(good, "rw,nosuid,nodev", "rw,nosuid", 1),
+		"proc":            good + "6 1 0:6 / /proc ro,nosuid,nodev,noexec - proc proc rw\n",
+		"sibling of usr":  good + "6 1 0:6 / /usrlocal ro,nosuid,nodev - ext4 disk rw\n",
+		"no tmp":          strings.Replace(good, "/ /tmp", "/ /usr/tmp", 1),
+		"not a line":      good + "nonsense\n",
+		"executable null": strings.Replace(good, "ro,nosuid,noexec", "ro,nosuid", 1),
+	} {
+		if bad == good {
+			t.Fatalf("%s: the case changes nothing", name)
+		}
+		if err := checkMounts(bad, []string{"/usr"}); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestControlNumberAvoidsTheProducers(t *testing.T) {
+	for want, fds := range map[int]map[int]int{3: {0: 0, 1: 1}, 4: {3: 0}, 6: {3: 0, 4: 0, 5: 0, 7: 0}} {
+		if got := (&Spec{FDs: fds}).control(); got != want {
+			t.Errorf("control beside %v is %d, want %d", fds, got, want)
+		}
+	}
+}
+
+func TestNamespacePID(t *testing.T) {
+	for _, test := range []struct {
+		have, own string
+		good      bool
+	}{
+		{"500 2", "499", true}, {"500 1", "499", false}, {"500", "499", false}, {"501 2", "499", false},
+		{"900 500 2", "899 499", false}, {"500 9 2", "499", false}, {"", "", false},
+	} {
+		if err := checkNamespacePID(test.have, test.own, 500); (err == nil) != test.good {
+			t.Errorf("%q beside %q: %v", test.have, test.own, err)
+		}
+	}
+}
