@@ -40,6 +40,9 @@ func TestHonestLaunchIsRecordedWhole(t *testing.T) {
 	if _, ended := a.Ended("report"); !ended || len(evidence.All[evidence.TerminalEOF](a)) != 1 {
 		t.Error("an end is missing")
 	}
+	if read := exit.Body.ReadBytes; read < 100 || read > 1<<20 {
+		t.Errorf("read %d bytes: the fake launcher reads its libraries' heads and little more", read)
+	}
 	if peak := exit.Body.PeakRSSBytes; peak < 100<<10 || peak > 8<<20 || exit.Body.MaxRSSBytes < peak {
 		t.Errorf("resident %d bytes of %d: the fake launcher is small", peak, exit.Body.MaxRSSBytes)
 	}

@@ -168,13 +168,3 @@ func killEverything(patience time.Duration) error {
 		time.Sleep(pause)
 	}
 }
-
-// exitDetails turns a wait status into a number, exactly one of the two.
-func exitDetails(ws unix.WaitStatus) (status, signal *int) {
-	if ws.Signaled() {
-		n := int(ws.Signal())
-		return nil, &n
-	}
-	n := ws.ExitStatus()
-	return &n, nil
-}

@@ -158,19 +158,18 @@ func (l library) writeState(pid int, base uint64, offset int, value []byte) erro
 	return nil
 }
 
-// written is the kernel's count of bytes that a process wrote.
-func written(pid int) uint64 {
-	text, err := os.ReadFile(procPath(pid, "io"))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(line, "wchar: "); found {
-			n, _ := strconv.ParseUint(strings.TrimSpace(value), 10, 64) // the kernel's own number
-			return n
+// counted is one of the kernel's counts of a process's input and output, -1
+// where it is not told: wchar, bytes written, or rchar, bytes read. A process
+// that has ended keeps its counts until it is reaped.
+func counted(pid int, name string) int64 {
+	for _, line := range lines(pid, "io", "\n") {
+		if value, found := strings.CutPrefix(line, name+": "); found {
+			if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+				return n
+			}
 		}
 	}
-	return 0
+	return -1
 }
 
 // peakResident is the largest resident size of a process so far, in bytes; 0

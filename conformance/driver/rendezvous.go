@@ -23,6 +23,7 @@ func (a *attempt) scan(now int64) {
 		pause = scanSoon
 	}
 	a.sampleSize()
+	a.reapOrphans()
 	if a.library.hasStates && !a.exited {
 		for _, pid := range a.library.producers() {
 			a.lookAt(pid)
@@ -45,7 +46,7 @@ func (a *attempt) lookAt(pid int) {
 	}
 	a.handled[pid] = s.point
 	r := evidence.Rendezvous{PID: pid, Point: s.point, Parked: s.parked != 0, CandidateBytes: s.candidate, SinkBytes: s.sink,
-		DiagnosticBytes: s.diagnostic, Words: s.words, WChar: written(pid)}
+		DiagnosticBytes: s.diagnostic, Words: s.words, WChar: uint64(max(0, counted(pid, "wchar")))}
 	for _, c := range a.channels {
 		switch c.name {
 		case scenario.ChannelReport:

@@ -136,13 +136,6 @@ func (a *attempt) step(deadline int64) error {
 	return a.reap(now, polled[len(polled)-1].Revents)
 }
 
-func (a *attempt) exitInterest() unix.PollFd {
-	if a.pidfd < 0 || a.exited {
-		return unix.PollFd{Fd: -1}
-	}
-	return unix.PollFd{Fd: int32(a.pidfd), Events: unix.POLLIN}
-}
-
 // poll waits until something is ready or the stamp until has passed.
 func (a *attempt) poll(polled []unix.PollFd, until int64) error {
 	left := max(0, until-evidence.Monotonic())
@@ -246,54 +239,4 @@ func (a *attempt) askHangUps() {
 			}
 		}
 	}
-}
-
-// reap takes the exit of the started process and of orphans that came to us.
-// In a control attempt the stand-in must stay signallable, so only the started
-// process is reaped there.
-func (a *attempt) reap(now int64, revents int16) error {
-	which := -1
-	if a.scenario.Kind == scenario.Control {
-		which = a.pid
-	}
-	for a.pid != 0 && !(a.exited && which > 0) {
-		var ws unix.WaitStatus
-		var usage unix.Rusage
-		pid, err := unix.Wait4(which, &ws, unix.WNOHANG|unix.WALL, &usage)
-		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case errors.Is(err, unix.ECHILD) || (err == nil && pid == 0):
-			return nil
-		case err != nil:
-			return fmt.Errorf("wait for process %d: %w", a.pid, err)
-		case pid == a.pid:
-			a.exitSeen(now, revents, ws, usage)
-		}
-	}
-	return nil
-}
-
-// sampleSize notes the started process's peak so far.
-func (a *attempt) sampleSize() {
-	if a.pid != 0 && !a.exited {
-		a.peak = max(a.peak, peakResident(a.pid))
-	}
-}
-
-func (a *attempt) exitSeen(now int64, revents int16, ws unix.WaitStatus, usage unix.Rusage) {
-	if revents == 0 {
-		now = evidence.Monotonic() // it came after the poll
-	}
-	who := "process"
-	if a.scenario.Kind == scenario.Launch {
-		who = scenario.Supervisor
-	}
-	status, signal := exitDetails(ws)
-	a.exited = true
-	if signal != nil {
-		a.exitSignal = *signal
-	}
-	a.record.eventAt(now, evidence.Exit{Who: who, PID: a.pid, Status: status, Signal: signal,
-		MaxRSSBytes: usage.Maxrss << 10, PeakRSSBytes: a.peak, UserUS: usage.Utime.Nano() / 1000, SystemUS: usage.Stime.Nano() / 1000})
 }

@@ -181,8 +181,11 @@ type Exit struct {
 	// process ran: a lower bound of its own peak.
 	MaxRSSBytes  int64 `json:"max_rss_bytes"`
 	PeakRSSBytes int64 `json:"peak_rss_bytes"`
-	UserUS       int64 `json:"user_us"`
-	SystemUS     int64 `json:"system_us"`
+	// ReadBytes is the kernel's count of bytes read by the process and the
+	// children that it reaped; -1 where the kernel did not tell.
+	ReadBytes int64 `json:"read_bytes"`
+	UserUS    int64 `json:"user_us"`
+	SystemUS  int64 `json:"system_us"`
 }
 
 // Watchdog says that the driver gave up and killed what it had started.

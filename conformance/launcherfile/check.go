@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/scenario"
 )
 
 // knobs and requests are the keys of Options and Variables.
 var (
 	knobs    = []string{"report", "diagnostic", "wall", "stall"}
-	requests = []string{"mode", "inputs", "capabilities", "validation"}
+	requests = []string{"mode", "inputs", "capabilities", "validation", scenario.RequestPathSink, scenario.RequestSpillFolder}
 	word     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
 	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	gapID    = regexp.MustCompile(`^T([1-9]|[12][0-9]|3[0-6])\.[0-9]{2,3}$`)

@@ -28,7 +28,8 @@ type Facade struct {
 	Command    []string `toml:"command" json:"command"`
 	// Options are the arguments appended for a knob that a scenario sets
 	// (report, diagnostic, wall, stall), and for a request (mode, inputs,
-	// capabilities, validation). {value} is the text verbatim.
+	// capabilities, validation, path_sink, spill_folder). {value} is the text
+	// verbatim.
 	Options map[string][]string `toml:"options" json:"options"`
 	// Variables name the environment variable of a knob or request.
 	Variables   map[string]string `toml:"variables" json:"variables"`
@@ -85,7 +86,7 @@ type Finalizer struct {
 // document that a supervised run must reproduce.
 type Reference struct {
 	Command     []string            `toml:"command" json:"command"`
-	Options     map[string][]string `toml:"options" json:"options"` // of mode, inputs, capabilities, validation
+	Options     map[string][]string `toml:"options" json:"options"` // of requests
 	Environment map[string]string   `toml:"environment" json:"environment"`
 	// Volatile are the members (paths, dots between names) whose scalar is
 	// blanked on both sides before the byte comparison.

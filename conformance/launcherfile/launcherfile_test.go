@@ -36,13 +36,14 @@ func TestReferenceLauncherFileRendersALaunch(t *testing.T) {
 		scenario.Option{Knob: "report", Route: "env", Value: ""},
 	)
 	s.Mode, s.Operation = "FULL", scenario.Capabilities
+	s.Requests = map[string]string{"path_sink": "/x"}
 	got, err := reference(t).Supervised(s, values())
 	if err != nil {
 		t.Fatal(err)
 	}
 	argv := []string{"/b/refsup", "run_json", "--report-channel", "supervised/v1", "--terminal-status-fd", "9", "--so",
 		"/a/fixture.so", "--ohlcv", "/a/ohlcv.csv", "--profile", "jailed", "--capabilities-json", "--report-mode", "FULL",
-		"--report-max-bytes", " 5 {bin}"}
+		"--report-sink", "/x", "--report-max-bytes", " 5 {bin}"}
 	if diff := cmp.Diff(argv, got.Argv); diff != "" {
 		t.Errorf("argv (-want +got):\n%s", diff)
 	}
@@ -118,6 +119,7 @@ func TestMissingNamesWhatCannotBeAsked(t *testing.T) {
 		"plan":      {func(s *scenario.Scenario) { s.PlannedSink = &n }, "no way to set {planned_sink_or_null}"},
 		"spool":     {func(s *scenario.Scenario) { s.Spool.Bytes = n }, "no way to set {spool}"},
 		"operation": {func(s *scenario.Scenario) { s.Operation = scenario.Validation }, "no way to request validation"},
+		"path sink": {func(s *scenario.Scenario) { s.Requests = map[string]string{"path_sink": "/x"} }, "no way to request path_sink"},
 		"cancel": {func(s *scenario.Scenario) {
 			s.Controls = []scenario.Rule{{Trigger: scenario.Trigger{Kind: scenario.AtSpawn}, Action: scenario.Action{Kind: scenario.DoCancel}}}
 		}, "no cancel path"},

@@ -209,5 +209,8 @@ func wanted(s scenario.Scenario) []request {
 		}
 		asked = append(asked, request{"inputs", string(text)})
 	}
+	for _, name := range sorted(s.Requests) {
+		asked = append(asked, request{name, s.Requests[name]})
+	}
 	return asked
 }

@@ -50,7 +50,8 @@ type Scenario struct {
 	Endpoints        Endpoints         `json:"endpoints"`
 	ExtraDescriptors int               `json:"extra_descriptors"` // further inheritable pipes left open at the launch
 	Inputs           map[string]string `json:"inputs"`
-	Bars             int               `json:"bars"` // of the OHLCV file; 0 is DefaultBars
+	Requests         map[string]string `json:"requests"` // further requests that a launcher file may know: path_sink, spill_folder
+	Bars             int               `json:"bars"`     // of the OHLCV file; 0 is DefaultBars
 
 	Paces    []Pace `json:"paces"`
 	Controls []Rule `json:"controls"`
@@ -83,6 +84,12 @@ const (
 
 	RouteCLI = "cli"
 	RouteEnv = "env"
+)
+
+// The further requests of a Scenario, whose value is a path.
+const (
+	RequestPathSink    = "path_sink"    // a named external sink
+	RequestSpillFolder = "spill_folder" // where the engine may spill
 )
 
 // Grants are what the host grants. nil is the contract's default (R07), and

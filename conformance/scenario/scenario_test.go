@@ -23,7 +23,7 @@ func TestEncodeDecodeKeepsEverything(t *testing.T) {
 		Operation: Validation, Mode: "STREAMED", Fixture: Fixture{"send", map[string]string{"a": "b=\x01"}, "p.bin"},
 		Options: []Option{{"wall", "env", " 5\t"}, {"wall", "cli", ""}}, Grants: Grants{Report: n(0), Memory: n(1 << 52)},
 		PlannedSink: n(9), Spool: Spool{1}, Endpoints: Endpoints{"stream", "pipe"}, ExtraDescriptors: 3,
-		Inputs: map[string]string{"x": "1"}, Bars: 8, Paces: []Pace{{"report", 1, 2}}, HangMS: 99,
+		Inputs: map[string]string{"x": "1"}, Requests: map[string]string{"path_sink": "/x"}, Bars: 8, Paces: []Pace{{"report", 1, 2}}, HangMS: 99,
 		Controls: []Rule{{Trigger{"bytes", "report", 5}, Action{Kind: "kill", Who: "producer", Signal: "TERM"}},
 			{Trigger{Kind: "rendezvous", N: 1}, Action{Kind: "poke", Word: 7, Value: "3"}}}}
 	text, err := Encode(s)
@@ -68,6 +68,8 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"no fixture":        {func(s *Scenario) { s.Fixture.Name = "" }, "fixture: no name"},
 		"payload elsewhere": {func(s *Scenario) { s.Fixture.PayloadFile = "../x" }, "payload file"},
 		"facade":            {func(s *Scenario) { s.Cell.Facade = "side" }, `facade: "side" is none of`},
+		"path sink":         {func(s *Scenario) { s.Requests = map[string]string{"path_sink": "/x"} }, ""},
+		"other request":     {func(s *Scenario) { s.Requests = map[string]string{"speed": "9"} }, `request: "speed"`},
 		"knob":              {func(s *Scenario) { s.Options = []Option{{"speed", "cli", "1"}} }, `knob: "speed"`},
 		"route":             {func(s *Scenario) { s.Options = []Option{{"wall", "mail", "1"}} }, `route: "mail"`},
 		"transport":         {func(s *Scenario) { s.Endpoints.Report = "file" }, "report endpoint"},

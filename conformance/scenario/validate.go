@@ -66,6 +66,11 @@ func (s Scenario) checkFixture() error {
 	if p := s.Fixture.PayloadFile; p != "" && p != filepath.Base(p) {
 		return fmt.Errorf("payload file %q: not a name within the attempt folder", p)
 	}
+	for name := range s.Requests {
+		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
