@@ -15,7 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-const report = `{"engine":"osprey","kind":"backtest","bars":3,"net":-1.50e+1,"fills":[{"n":1,"at":[0,null,true,false]},{"n":2}],"note":"\u20ac \ud83c\udf32 é漢🌲 \"\\\/\b"}` + "\n"
+const report = `{"engine":"osprey","kind":"backtest","bars":3,"net":-1.50e+1,"fills":[{"n":1,"at":[0,null,true,false]},{"n":2}],` +
+	`"note":"\u20ac \ud83c\udf32 é漢🌲 \"\\\/\b"}` + "\n"
 
 // document is bytes and the size of the pieces in which they are fed.
 type document struct {

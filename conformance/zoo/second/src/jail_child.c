@@ -93,7 +93,9 @@ static int enclose(const struct jail_child *child)
 
 	if (setsid() < 0 || unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0)
 		return errno;
-	if ((error = offer_for_reclaim()) || (error = root_enter(child)) || (error = plain_signals()) || (error = bounds()) || (error = descriptors(child)))
+	if ((error = offer_for_reclaim()) || (error = root_enter(child)) || (error = plain_signals()))
+		return error;
+	if ((error = bounds()) || (error = descriptors(child)))
 		return error;
 	umask(022);
 	/* A session keyring of its own: the inherited one would outlive this run. */

@@ -55,7 +55,11 @@ static bool arena_there(void)
 
 static const char *start(struct supervisor *s)
 {
-	static const char *const reasons[] = {NULL, "\"reason\":\"platform\"", "\"reason\":\"policy\"", "\"reason\":\"descriptor\""};
+	static const char *const reasons[] = {
+		[JAIL_PLATFORM] = "\"reason\":\"platform\"",
+		[JAIL_POLICY] = "\"reason\":\"policy\"",
+		[JAIL_DESCRIPTOR] = "\"reason\":\"descriptor\"",
+	};
 
 	if (s->request.jailed && !arena_there())
 		return reasons[JAIL_DESCRIPTOR];

@@ -107,8 +107,10 @@ static int backtest(const struct osprey_strategy *strategy, const char *path)
 		strategy->close(state);
 		return fail(copy ? copy : "", "strategy_runtime_error", "{}");
 	}
-	if (report(bars, n, net, strategy->fills(state), &document, &size) != 0)
+	if (report(bars, n, net, strategy->fills(state), &document, &size) != 0) {
+		free(document);
 		return fail("the report does not fit in memory", "out_of_memory", "{}");
+	}
 	strategy->close(state);
 	free(bars);
 	return answer(document, size, 0);

@@ -38,7 +38,8 @@ static void replace(struct supervisor *s)
 {
 	char line[512];
 	uint64_t limit = effective(s, KNOB_REPORT);
-	int n = snprintf(line, sizeof line, "{\"error\":\"this run was refused: %s\",\"args\":%s,\"code\":\"%s\",\"engine\":\"%s\"}\n",
+	int n = snprintf(line, sizeof line,
+	                 "{\"error\":\"this run was refused: %s\",\"args\":%s,\"code\":\"%s\",\"engine\":\"%s\"}\n",
 	                 exit_class(&s->cause), s->cause.args, s->cause.code, ENGINE);
 
 	s->replaced = true;

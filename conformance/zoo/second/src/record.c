@@ -37,7 +37,8 @@ static void hash_write(struct text *text, const char *name, const struct sha256 
 	text_add(text, "\"%s\":\"%s\"", name, hex);
 }
 
-static void counts_write(struct text *text, const char *name, const struct channel *channel, uint64_t written, uint64_t limit)
+static void counts_write(struct text *text, const char *name, const struct channel *channel, uint64_t written,
+                         uint64_t limit)
 {
 	text_add(text, "\"%s\":{\"complete\":%s,\"truncated\":%s,\"source_total_known\":%s,", name, word(channel->complete),
 	         word(channel->truncated), word(channel->source_known));
