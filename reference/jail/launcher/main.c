@@ -41,12 +41,24 @@ allow_high_descriptors(void)
 		fail("raise descriptor limit", "");
 }
 
+/* Waits for init's byte and then for its end: by then it holds the lifeline only. */
+static int
+init_is_ready(int built)
+{
+	char byte;
+	ssize_t got, total = 0;
+
+	do {
+		got = read(built, &byte, 1);
+		total += got > 0;
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	return total == 1;
+}
+
 static int
 clone_init(const struct spec *spec)
 {
 	int built[2], pidfd = -1;
-	char byte;
-	ssize_t got;
 
 	if (pipe2(built, O_CLOEXEC) != 0)
 		fail("pipe", "");
@@ -60,10 +72,7 @@ clone_init(const struct spec *spec)
 	close(built[1]);
 	close(FD_LIFELINE);
 	say(SAY_INIT, pid, pidfd);
-	do
-		got = read(built[0], &byte, 1);
-	while (got < 0 && errno == EINTR);
-	if (got != 1)
+	if (!init_is_ready(built[0]))
 		_exit(1);	/* init has told S why */
 	close(built[0]);
 	return pidfd;
