@@ -45,23 +45,31 @@ void queue_add(struct output *out, const void *bytes, size_t n)
 
 static size_t smaller(uint64_t one, uint64_t other) { return (size_t)(one < other ? one : other); }
 
-/* One read of at most the allowance and its probe byte. Returns the bytes accepted; sets *over where the probe byte
- * came, *ended at the end of the stream and -1 in *ended where nothing is there. */
-static size_t read_within(int fd, struct channel *channel, uint64_t limit, size_t room, unsigned char *bytes, bool *over,
-                          int *ended)
+/* What one read found: bytes, nothing for now, the probe byte too, the end of the stream, or an error of our own. */
+enum found { FOUND_BYTES, FOUND_NOTHING, FOUND_OVERFLOW, FOUND_END, FOUND_FAULT };
+
+/* One read of at most the allowance and its probe byte; *accepted is how many bytes of it count. */
+static enum found read_within(int fd, struct channel *channel, uint64_t limit, size_t room, unsigned char *bytes,
+                              size_t *accepted)
 {
 	uint64_t left = limit - channel->accepted;
 	size_t want = smaller(smaller(CHUNK_BYTES, room), left + 1);
 	ssize_t n = read(fd, bytes, want);
 
-	*over = n > 0 && (uint64_t)n > left;
-	*ended = n == 0 ? 1 : n < 0 && errno != EINTR ? -1 : 0;
-	if (n <= 0)
-		return 0;
+	*accepted = 0;
+	if (n == 0)
+		return FOUND_END;
+	if (n < 0)
+		return errno == EINTR ? FOUND_BYTES : errno == EAGAIN ? FOUND_NOTHING : FOUND_FAULT;
 	channel->observed += (uint64_t)n;
-	n -= *over;
-	channel->accepted += (uint64_t)n;
-	return (size_t)n;
+	*accepted = smaller((uint64_t)n, left);
+	channel->accepted += *accepted;
+	return (uint64_t)n > left ? FOUND_OVERFLOW : FOUND_BYTES;
+}
+
+static void internal_fault(struct supervisor *s)
+{
+	observe(s, RANK_TRANSPORT, ORDER_INTERNAL, "harness_internal_error", "%s", "");
 }
 
 void read_diagnostics(struct supervisor *s)
@@ -69,23 +77,23 @@ void read_diagnostics(struct supervisor *s)
 	struct output *out = &s->diagnostic_out;
 	uint64_t limit = effective(s, KNOB_DIAGNOSTIC);
 	unsigned char bytes[CHUNK_BYTES];
-	bool over = false;
-	int ended = 0;
+	enum found found = FOUND_BYTES;
+	size_t n;
 
-	while (!over && ended == 0 && out->queue.length < QUEUE_BYTES) {
-		size_t n = read_within(s->fd[EVENT_DIAGNOSTIC], &s->diagnostic, limit, QUEUE_BYTES - out->queue.length, bytes,
-		                       &over, &ended);
-
+	while (found == FOUND_BYTES && out->queue.length < QUEUE_BYTES) {
+		found = read_within(s->fd[EVENT_DIAGNOSTIC], &s->diagnostic, limit, QUEUE_BYTES - out->queue.length, bytes, &n);
 		queue_add(out, bytes, n);
 	}
-	if (over) {
+	if (found == FOUND_OVERFLOW) {
 		s->diagnostic.truncated = true;
 		observe(s, RANK_BUDGET, BUDGET_DIAGNOSTIC, "diagnostic_budget_exceeded",
 		        "\"cap_bytes\":%lu,\"used_bytes\":%lu,\"requested_bytes\":1", limit, limit);
 	}
-	if (!over && ended <= 0)
+	if (found == FOUND_FAULT)
+		internal_fault(s);
+	if (found < FOUND_OVERFLOW)
 		return;
-	s->diagnostic.source_known = ended > 0;
+	s->diagnostic.source_known = found == FOUND_END;
 	s->diagnostic_ended = true;
 	out->done = true;
 	close_event(s, EVENT_DIAGNOSTIC);
@@ -95,26 +103,26 @@ void read_candidate(struct supervisor *s)
 {
 	struct queue *queue = &s->to_worker;
 	uint64_t limit = effective(s, KNOB_REPORT);
-	bool over = false;
-	int ended = 0;
+	unsigned char bytes[CHUNK_BYTES];
+	enum found found = FOUND_BYTES;
+	size_t n;
 
-	while (!over && ended == 0 && queue->length < QUEUE_BYTES) {
-		unsigned char bytes[CHUNK_BYTES];
-		size_t n = read_within(s->fd[EVENT_CANDIDATE], &s->candidate, limit, QUEUE_BYTES - queue->length, bytes, &over,
-		                       &ended);
-
+	while (found == FOUND_BYTES && queue->length < QUEUE_BYTES) {
+		found = read_within(s->fd[EVENT_CANDIDATE], &s->candidate, limit, QUEUE_BYTES - queue->length, bytes, &n);
 		queue_put(queue, bytes, n);
 		sha256_add(&s->candidate.hash, bytes, n);
 		s->charged += n;
 	}
-	if (over) {
+	if (found == FOUND_OVERFLOW) {
 		s->candidate.truncated = true;
 		observe(s, RANK_BUDGET, BUDGET_REPORT, "report_budget_exceeded",
 		        "\"channel\":\"json\",\"cap_bytes\":%lu,\"used_bytes\":%lu,\"requested_bytes\":1", limit, limit);
 	}
-	if (!over && ended <= 0)
+	if (found == FOUND_FAULT)
+		internal_fault(s);
+	if (found < FOUND_OVERFLOW)
 		return;
-	s->candidate.source_known = ended > 0;
+	s->candidate.source_known = found == FOUND_END;
 	s->candidate_ended = true;
 	close_event(s, EVENT_CANDIDATE);
 }
@@ -122,7 +130,7 @@ void read_candidate(struct supervisor *s)
 static void worker_lost(struct supervisor *s)
 {
 	if (!s->judged || s->handed < s->document)
-		observe(s, RANK_TRANSPORT, ORDER_INTERNAL, "harness_internal_error", "%s", "");
+		internal_fault(s);
 	s->judged = true;
 	close_event(s, EVENT_WORKER);
 }
@@ -165,7 +173,7 @@ static void read_verdict(struct supervisor *s)
 		observe(s, RANK_TRANSPORT, ORDER_CANDIDATE, "report_channel_failed",
 		        "\"channel\":\"candidate\",\"reason\":\"protocol\"");
 	if (s->verdict.kind == VERDICT_FAULT)
-		observe(s, RANK_TRANSPORT, ORDER_INTERNAL, "harness_internal_error", "%s", "");
+		internal_fault(s);
 }
 
 void read_worker(struct supervisor *s)
