@@ -1,5 +1,6 @@
 /* text: the document in memory, in the spelling of Python's json module. */
 #define _GNU_SOURCE
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -144,18 +145,37 @@ put_string(struct text *t, const char *utf8, size_t max_bytes)
 	append(t, "\"", 1);
 }
 
-/* Appends a finite number as Python's repr spells it: the shortest digits that read back the same. */
+/*
+ * Writes the fewest digits that read back the same, as d.ddde+-x; returns
+ * how many stand after the point. Up to DBL_DIG digits survive a normal
+ * number, so a shorter spelling is that one without its zeros.
+ */
+static int
+shortest(double value, char *digits, size_t room)
+{
+	int precision = fabs(value) < DBL_MIN ? 0 : DBL_DIG - 1;
+
+	do
+		snprintf(digits, room, "%.*e", precision, value);
+	while (strtod(digits, NULL) != value && ++precision < 17);
+	const char *exponent = strchr(digits, 'e');
+	while (precision > 0 && exponent[-1] == '0') {
+		exponent--;
+		precision--;
+	}
+	snprintf(digits, room, "%.*e", precision, value);
+	return precision;
+}
+
+/* Appends a finite number as Python's repr spells it. */
 void
 put_real(struct text *t, double value)
 {
-	char digits[40], *exponent;
-	int precision = 0;
-
-	do
-		snprintf(digits, sizeof digits, "%.*e", precision, value);
-	while (strtod(digits, NULL) != value && ++precision < 17);
-	exponent = strchr(digits, 'e');
+	char digits[40];
+	int precision = shortest(value, digits, sizeof digits);
+	char *exponent = strchr(digits, 'e');
 	int power = atoi(exponent + 1);
+
 	if (power >= -4 && power < 16) {
 		snprintf(digits, sizeof digits, "%.*f", precision > power ? precision - power : 0, value);
 		put(t, "%s%s", digits, strchr(digits, '.') == NULL ? ".0" : "");
