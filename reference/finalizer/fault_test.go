@@ -29,7 +29,7 @@ func TestFinalizerUsage(t *testing.T) {
 		"--out T more", "--help", "--out=", "--out .", "--out ..", "--out T/", "--out T/..",
 	} {
 		args := strings.Fields(strings.ReplaceAll(words, "T", target))
-		got := finalize(t, run{args: args, stdin: []byte("x")})
+		got := finalize(t, command{args: args, stdin: []byte("x")})
 		line := got.stdout
 		if len(line) == 0 { // stdout is the stream, or could be
 			line = got.stderr
@@ -47,7 +47,7 @@ func TestFinalizerUsage(t *testing.T) {
 // TestFinalizerOneDescriptorForBoth: the receipt would end in the artifact.
 func TestFinalizerOneDescriptorForBoth(t *testing.T) {
 	f := memory(t, 0)
-	got := finalize(t, run{args: []string{"--out-fd=3", "--receipt-fd=3"}, extra: []*os.File{f}})
+	got := finalize(t, command{args: []string{"--out-fd=3", "--receipt-fd=3"}, extra: []*os.File{f}})
 	if got.exit != 2 || !bytes.Contains(content(t, f), []byte(`"reason":"usage"`)) {
 		t.Errorf("exit %d, file %q", got.exit, content(t, f))
 	}
@@ -66,7 +66,7 @@ func TestFinalizerOpenFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer readOnly.Close()
-	for name, r := range map[string]run{
+	for name, r := range map[string]command{
 		"folder as target":       {args: []string{"--out", folder}},
 		"folder missing":         {args: []string{"--out", folder + "/missing/target"}},
 		"file as folder":         {args: []string{"--out", program + "/target"}},
@@ -83,7 +83,7 @@ func TestFinalizerOpenFails(t *testing.T) {
 		}
 	}
 	target := filepath.Join(folder, "target")
-	got := finalize(t, run{args: []string{"--out", target, "--receipt-fd=77"}, stdin: []byte("x")})
+	got := finalize(t, command{args: []string{"--out", target, "--receipt-fd=77"}, stdin: []byte("x")})
 	if _, err := os.Stat(target); got.exit != 5 || !os.IsNotExist(err) {
 		t.Errorf("no receipt descriptor: exit %d, target %v", got.exit, err)
 	}
@@ -107,14 +107,14 @@ func TestFinalizerReceiptFails(t *testing.T) {
 	for _, receipt := range []*os.File{full, closed} {
 		for _, capBytes := range []string{"100000", "0", "1317"} {
 			folder := t.TempDir()
-			got := finalize(t, run{args: []string{"--out", folder + "/target", "--receipt-fd=3", "--max-bytes", capBytes},
+			got := finalize(t, command{args: []string{"--out", folder + "/target", "--receipt-fd=3", "--max-bytes", capBytes},
 				stdin: whole, extra: []*os.File{receipt}})
 			if left, err := os.ReadDir(folder); got.exit != 5 || err != nil || len(left) != 0 {
 				t.Errorf("cap %s: exit %d, left %v %v", capBytes, got.exit, left, err)
 			}
 		}
 	}
-	got := finalize(t, run{args: []string{"--out=-", "--max-bytes=1", "--receipt-fd=3"}, stdin: whole, extra: []*os.File{full}})
+	got := finalize(t, command{args: []string{"--out=-", "--max-bytes=1", "--receipt-fd=3"}, stdin: whole, extra: []*os.File{full}})
 	if got.exit != 5 || string(got.stdout) != "{" {
 		t.Errorf("stream: exit %d, stdout %q", got.exit, got.stdout)
 	}
@@ -125,15 +125,15 @@ func TestFinalizerReceiptFails(t *testing.T) {
 func TestFinalizerCleanupFails(t *testing.T) {
 	whole := goldenStreams(t)["populated"]
 	for _, capBytes := range []string{"1317", "100000"} {
-		got := finalize(t, run{args: []string{"--out-fd=3", "--max-bytes", capBytes}, stdin: whole[:len(whole)-1],
+		got := finalize(t, command{args: []string{"--out-fd=3", "--max-bytes", capBytes}, stdin: whole[:len(whole)-1],
 			extra: []*os.File{memory(t, unix.F_SEAL_SHRINK)}})
 		wantReceipt(t, got, got.stdout, 5, "io", 1317, capBytes) // instead of 6
 	}
-	got := finalize(t, run{args: []string{"--out-fd=3", "--max-bytes=10"}, stdin: whole, extra: []*os.File{memory(t, unix.F_SEAL_SHRINK)}})
+	got := finalize(t, command{args: []string{"--out-fd=3", "--max-bytes=10"}, stdin: whole, extra: []*os.File{memory(t, unix.F_SEAL_SHRINK)}})
 	wantReceipt(t, got, got.stdout, 5, "io", 11, "10") // instead of 8
 
 	folder := t.TempDir()
-	got = finalize(t, run{args: []string{"--out", folder + "/target", "--max-bytes=200000"}, feed: func(w *os.File, _ int) error {
+	got = finalize(t, command{args: []string{"--out", folder + "/target", "--max-bytes=200000"}, feed: func(w *os.File, _ int) error {
 		_, err := w.Write(make([]byte, 100_000)) // more than a pipe holds: the temporary is there
 		return errors.Join(err, removeAll(folder))
 	}})
@@ -157,7 +157,7 @@ func TestFinalizerRenameFails(t *testing.T) {
 	whole := goldenStreams(t)["long-line-exact"]
 	folder := t.TempDir()
 	target := filepath.Join(folder, "target")
-	got := finalize(t, run{args: []string{"--out", target}, feed: func(w *os.File, _ int) error {
+	got := finalize(t, command{args: []string{"--out", target}, feed: func(w *os.File, _ int) error {
 		_, err := w.Write(whole)
 		return errors.Join(err, os.Mkdir(target, 0o755)) // a file cannot replace it
 	}})
@@ -175,7 +175,7 @@ func TestFinalizerPeerCloses(t *testing.T) {
 	}
 	defer writer.Close()
 	reader.Close()
-	got := finalize(t, run{args: []string{"--out=-", "--max-bytes=10000"}, stdin: []byte("x"), stdout: writer})
+	got := finalize(t, command{args: []string{"--out=-", "--max-bytes=10000"}, stdin: []byte("x"), stdout: writer})
 	wantReceipt(t, got, got.stderr, 5, "io", 1, "10000")
 }
 
@@ -213,7 +213,7 @@ func TestFinalizerNonblocking(t *testing.T) {
 		got, _ := io.ReadAll(drain) // compared below
 		drained <- got
 	}()
-	got := finalize(t, run{args: []string{"--out=-", "--max-bytes", number(int64(len(whole)))}, input: input, stdout: output})
+	got := finalize(t, command{args: []string{"--out=-", "--max-bytes", number(int64(len(whole)))}, input: input, stdout: output})
 	errs := errors.Join(input.Close(), output.Close(), <-fed)
 	if bytesGot := <-drained; got.exit != 0 || errs != nil || !bytes.Equal(bytesGot, whole) {
 		t.Errorf("exit %d, %d bytes of %d, %v, stderr %s", got.exit, len(bytesGot), len(whole), errs, got.stderr)
@@ -259,7 +259,7 @@ func TestFinalizerInjected(t *testing.T) {
 			folder, trace := t.TempDir(), filepath.Join(t.TempDir(), "trace")
 			traced := func(more ...string) ended {
 				prefix := append([]string{strace, "-f", "-y", "-o", trace, "-e", "trace=" + c.call}, more...)
-				return finalize(t, run{args: []string{"--out", folder + "/target"}, stdin: whole, prefix: prefix})
+				return finalize(t, command{args: []string{"--out", folder + "/target"}, stdin: whole, prefix: prefix})
 			}
 			traced()
 			nth := position(t, trace, c.on)

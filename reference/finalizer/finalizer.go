@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
-	"runtime"
 
 	"golang.org/x/sys/unix"
 
@@ -20,14 +19,12 @@ const chunkBytes = 256 << 10
 // Rules: R08, R17, C-76.
 func Run(args []string) int {
 	signal.Ignore(unix.SIGPIPE) // a closed reader is EPIPE
-	runtime.LockOSThread()      // a trace of one thread shows every call in order
-	r := receipt{}
+	var r run
 	var t target
-	if options, err := ParseOptions(args); err != nil {
-		r.options = options
+	var err error
+	if r.options, err = ParseOptions(args); err != nil {
 		r.failure = &failure{exit: exitUsage, reason: reasonUsage, err: fmt.Errorf("%w; %s", err, usage)}
 	} else {
-		r.options = options
 		t, r.failure = r.finalize()
 	}
 	r.deliver(t)
@@ -41,9 +38,31 @@ func Run(args []string) int {
 	return r.failure.exit
 }
 
+// run is one run of the program and what is known of it so far.
+type run struct {
+	options   Options
+	sinkBytes int64            // read, the probe included
+	summary   sinkwire.Summary // of a verified stream
+	failure   *failure         // nil: verified and committed
+}
+
+// receipt is what to say of the run as it stands.
+func (r *run) receipt() []byte {
+	receipt := Receipt{FinalizerVersion: Version, Complete: r.failure == nil, SinkBytes: r.sinkBytes}
+	if r.options.Capped {
+		receipt.CapBytes = &r.options.CapBytes
+	}
+	if r.failure == nil {
+		receipt.Counts, receipt.SHA256 = r.summary.Counts, r.summary.SHA256
+	} else {
+		receipt.Reason, receipt.Field = r.failure.reason, r.failure.field
+	}
+	return receipt.Append(nil)
+}
+
 // finalize receives the stream and commits or discards it. The target is
 // returned if it was committed.
-func (r *receipt) finalize() (target, *failure) {
+func (r *run) finalize() (target, *failure) {
 	if _, err := unix.FcntlInt(uintptr(r.options.ReceiptFD), unix.F_GETFD, 0); err != nil {
 		return nil, ioFailure(fmt.Errorf("receipt descriptor %d: %w", r.options.ReceiptFD, err))
 	}
@@ -67,7 +86,7 @@ func (r *receipt) finalize() (target, *failure) {
 
 // receive retains the stream up to EOF or the cap and gives the verdict on it.
 // At most one byte beyond the cap is read; it is neither retained nor verified.
-func (r *receipt) receive(t target) *failure {
+func (r *run) receive(t target) *failure {
 	reader := sinkwire.NewReader()
 	chunk := make([]byte, chunkBytes)
 	for {
@@ -101,7 +120,7 @@ func (r *receipt) receive(t target) *failure {
 
 // allowance is the size of the next read: a chunk, or what the cap still allows
 // and the probe byte.
-func (r *receipt) allowance() int64 {
+func (r *run) allowance() int64 {
 	if !r.options.Capped {
 		return chunkBytes
 	}
@@ -127,8 +146,8 @@ func verdict(err error) *failure {
 
 // deliver writes the receipt, the last thing that can fail. Without it nothing
 // is complete: what was committed is taken back.
-func (r *receipt) deliver(committed target) {
-	err := writeStream(r.options.ReceiptFD, r.line())
+func (r *run) deliver(committed target) {
+	err := writeStream(r.options.ReceiptFD, r.receipt())
 	if err == nil {
 		return
 	}

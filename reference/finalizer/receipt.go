@@ -1,6 +1,7 @@
 package finalizer
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
 
@@ -47,39 +48,39 @@ func (f *failure) Error() string { return f.err.Error() }
 
 func ioFailure(err error) *failure { return &failure{exit: exitIO, reason: reasonIO, err: err} }
 
-// receipt is what a run of the finalizer says of itself.
-type receipt struct {
-	failure   *failure // nil: complete
-	sinkBytes int64    // read, the probe included
-	options   Options
-	summary   sinkwire.Summary // of a complete one
+// Receipt is what a run of the finalizer says of itself. Rules: C-76.
+type Receipt struct {
+	FinalizerVersion string
+	Complete         bool
+	Reason           string // empty in a complete one
+	SinkBytes        int64  // read, the probe included
+	CapBytes         *int64 // nil: none
+	Counts           sinkwire.Counts
+	SHA256           [sha256.Size]byte // of the bytes before the trailer; zero with the counts in an incomplete one
+	Field            string            // of a canonical-value refusal: "E." and the column; otherwise empty
 }
 
-// line encodes the receipt: one compact JSON object and LF, always with the
-// same members in the same order. Rules: C-76.
-func (r *receipt) line() []byte {
-	to := []byte(`{"receipt":"touchstone-finalizer","version":1,"finalizer_version":"` + Version + `","complete":`)
-	to = strconv.AppendBool(to, r.failure == nil)
-	reason, field := "", ""
-	if r.failure != nil {
-		reason, field = r.failure.reason, r.failure.field
-	}
-	to = appendText(append(to, `,"reason":`...), reason)
-	to = strconv.AppendInt(append(to, `,"sink_bytes":`...), r.sinkBytes, 10)
+// Append appends the receipt as it is sent: one compact JSON object and LF,
+// always with the same members in the same order.
+func (r *Receipt) Append(to []byte) []byte {
+	to = appendText(append(to, `{"receipt":"touchstone-finalizer","version":1,"finalizer_version":`...), r.FinalizerVersion)
+	to = strconv.AppendBool(append(to, `,"complete":`...), r.Complete)
+	to = appendText(append(to, `,"reason":`...), r.Reason)
+	to = strconv.AppendInt(append(to, `,"sink_bytes":`...), r.SinkBytes, 10)
 	to = append(to, `,"cap_bytes":`...)
-	if r.options.Capped {
-		to = strconv.AppendInt(to, r.options.CapBytes, 10)
+	if r.CapBytes != nil {
+		to = strconv.AppendInt(to, *r.CapBytes, 10)
 	} else {
 		to = append(to, "null"...)
 	}
 	to = append(to, `,"counts":`...)
-	if r.failure == nil {
-		to = r.summary.Counts.Append(to)
-		to = appendText(append(to, `,"sha256":`...), hex.EncodeToString(r.summary.SHA256[:]))
+	if r.Complete {
+		to = r.Counts.Append(to)
+		to = appendText(append(to, `,"sha256":`...), hex.EncodeToString(r.SHA256[:]))
 	} else {
 		to = append(to, `null,"sha256":null`...)
 	}
-	to = appendText(append(to, `,"field":`...), field)
+	to = appendText(append(to, `,"field":`...), r.Field)
 	return append(to, "}\n"...)
 }
 

@@ -2,8 +2,15 @@ package sinkwire
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
+)
+
+// A byte of one, and the high bit, in each of eight bytes.
+const (
+	ones = 0x0101010101010101
+	high = 0x8080808080808080
 )
 
 // Problems of a line and of a value.
@@ -20,10 +27,10 @@ const (
 // value steps over one value: null, true, false, a number or a string.
 func (c *cursor) value() {
 	switch b := c.peek(); {
+	case b == '-' || b-'0' <= 9:
+		c.number()
 	case b == '"':
 		c.text()
-	case b == '-' || b >= '0' && b <= '9':
-		c.number()
 	case b == 'n':
 		c.literal("null", badValue)
 	case b == 't':
@@ -36,53 +43,72 @@ func (c *cursor) value() {
 // number steps over a JSON number. One without fraction and exponent is an
 // integer and must be exact; any other must be finite as a double.
 func (c *cursor) number() {
-	start := c.at
-	if c.line[start] == '-' {
-		c.at++
+	line, start := c.line, c.at
+	first := start
+	if line[first] == '-' {
+		first++
 	}
-	first := c.at
-	digits := c.digits()
-	if digits == 0 || digits > 1 && c.line[first] == '0' {
+	at := skipDigits(line, first)
+	digits := at - first
+	if digits == 0 || digits > 1 && line[first] == '0' {
 		c.fail(badNumber)
 		return
 	}
-	point, exponent := c.peek() == '.', false
-	if point {
-		c.at++
-		if c.digits() == 0 {
+	whole := at
+	if at < len(line) && line[at] == '.' {
+		whole = 0
+		if at = skipDigits(line, at+1); line[at-1] == '.' {
 			c.fail(badNumber)
 			return
 		}
 	}
-	if exponent = c.peek()|0x20 == 'e'; exponent {
-		c.at++
-		if sign := c.peek(); sign == '+' || sign == '-' {
-			c.at++
-		}
-		if c.digits() == 0 {
-			c.fail(badNumber)
-			return
-		}
+	if at < len(line) && line[at]|0x20 == 'e' {
+		c.exponent(start, at+1)
+		return
 	}
-	switch number := c.line[start:c.at]; {
-	case !point && !exponent:
-		c.checkInteger(number, digits)
-	case exponent || digits > 308:
-		if _, err := strconv.ParseFloat(string(number), 64); err != nil {
-			c.fail(badReal)
-		}
+	c.at = at
+	if whole != 0 {
+		c.checkInteger(line[start:at], digits)
+	} else if digits > 308 {
+		c.checkFinite(line[start:at])
 	}
 }
 
-// digits steps over decimal digits and returns their number.
-func (c *cursor) digits() int {
-	line, at := c.line, c.at
+// exponent steps over what follows the e of the number that begins at start.
+func (c *cursor) exponent(start, at int) {
+	if at < len(c.line) && (c.line[at] == '+' || c.line[at] == '-') {
+		at++
+	}
+	if c.at = skipDigits(c.line, at); c.at == at {
+		c.fail(badNumber)
+		return
+	}
+	c.checkFinite(c.line[start:c.at])
+}
+
+// skipDigits returns the place behind the decimal digits at this place. It
+// looks at eight bytes at a time: the high bit of a byte is set where that is
+// no digit; a carry changes only bytes behind the first such.
+func skipDigits(line []byte, at int) int {
+	for at+8 <= len(line) {
+		digits := binary.LittleEndian.Uint64(line[at:]) ^ ones*'0'
+		others := ((digits + ones*(0x80-10)) | digits) & high
+		if others != 0 {
+			return at + bits.TrailingZeros64(others)/8
+		}
+		at += 8
+	}
 	for at < len(line) && line[at]-'0' <= 9 {
 		at++
 	}
-	n := at - c.at
-	c.at = at
-	return n
+	return at
+}
+
+// checkFinite fails for a number that overflows a double.
+func (c *cursor) checkFinite(number []byte) {
+	if _, err := strconv.ParseFloat(string(number), 64); err != nil {
+		c.fail(badReal)
+	}
 }
 
 // checkInteger fails beyond MaxInteger, which has 16 digits, and for -0.
@@ -103,27 +129,33 @@ var plain = func() (table [256]bool) {
 	return table
 }()
 
-// plainWord says whether eight bytes all stand for themselves in a string. The
-// high bit of a byte of each term is set where that byte is not: below 0x20, a
-// quote, a backslash, or not ASCII. A borrow can only come from such a byte.
-func plainWord(word uint64) bool {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	quote, backslash := word^ones*'"', word^ones*'\\'
-	return ((word-ones*0x20)|(quote-ones)|(backslash-ones)|word)&high == 0
+// skipPlain returns the place behind the bytes at this place that stand for
+// themselves. Of eight bytes the high bit is set where one does not: it is
+// below 0x20, a quote, a backslash, or not ASCII; a borrow changes only bytes
+// behind the first such.
+func skipPlain(line []byte, at int) int {
+	for at+8 <= len(line) {
+		word := binary.LittleEndian.Uint64(line[at:])
+		quote, backslash := word^ones*'"', word^ones*'\\'
+		others := ((word - ones*0x20) | (quote - ones) | (backslash - ones) | word) & high
+		if others != 0 {
+			return at + bits.TrailingZeros64(others)/8
+		}
+		at += 8
+	}
+	for at < len(line) && plain[line[at]] {
+		at++
+	}
+	return at
 }
 
 // text steps over a string in strict UTF-8.
 func (c *cursor) text() {
 	line, at := c.line, c.at+1
-	for at < len(line) {
-		for at+8 <= len(line) && plainWord(binary.LittleEndian.Uint64(line[at:])) {
-			at += 8
-		}
-		for at < len(line) && plain[line[at]] {
-			at++
-		}
-		if at == len(line) {
-			break
+	for {
+		if at = skipPlain(line, at); at == len(line) {
+			c.fail(badText)
+			return
 		}
 		b := line[at]
 		switch {
@@ -146,7 +178,6 @@ func (c *cursor) text() {
 			at += size
 		}
 	}
-	c.fail(badText)
 }
 
 // escape returns the size of the escape that the text begins with, or 0. A
