@@ -21,7 +21,8 @@
 //     emptied here; blocks reserved beyond its end stay reserved.
 //   - --out -: stdout, provisional until exit 0 and receipt.
 //
-// The process has no deadline of its own: who starts it kills it.
+// The process has no deadline of its own: who starts it kills it, and then
+// removes a temporary (.reffinal-*) that is left beside a named target.
 //
 // Rules: R05, R08, R15, R17, C-76.
 package finalizer

@@ -274,6 +274,49 @@ func TestFinalizerInjected(t *testing.T) {
 	}
 }
 
+// TestFinalizerInjectedElsewhere: the late failures of the other two modes.
+func TestFinalizerInjectedElsewhere(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("not run: needs strace")
+	}
+	whole := goldenStreams(t)["populated"]
+	for _, c := range []struct {
+		call, on, args, fault string
+		exit                  int
+		reason                string
+	}{
+		{"close", "close(1", "--out=- --receipt-fd=3", "error=EIO", 7, "late"},
+		{"write", "write(1", "--out=- --receipt-fd=3", "retval=0", 5, "io"},
+		{"write", "write(1", "--out=- --receipt-fd=3", "error=EINTR", 0, ""},
+		{"fsync", "fsync(4", "--out-fd=4 --receipt-fd=3", "error=EIO", 5, "io"},
+		{"close", "close(4", "--out-fd=4 --receipt-fd=3", "error=EIO", 7, "late"},
+		{"pwrite64", "pwrite64(4", "--out-fd=4 --receipt-fd=3", "error=EDQUOT", 5, "io"},
+		{"ftruncate", "ftruncate(4", "--out-fd=4 --receipt-fd=3", "error=EIO", 5, "io"},
+	} {
+		t.Run(c.call+" "+c.fault, func(t *testing.T) {
+			trace := filepath.Join(t.TempDir(), "trace")
+			traced := func(more ...string) (ended, *os.File) {
+				receipt, retained := memory(t, 0), memory(t, 0)
+				if _, err := retained.WriteString("old"); err != nil {
+					t.Fatal(err)
+				}
+				prefix := append([]string{strace, "-f", "-y", "-o", trace, "-e", "trace=" + c.call}, more...)
+				return finalize(t, command{args: append(strings.Fields(c.args), "--max-bytes=1318"), stdin: whole, prefix: prefix,
+					extra: []*os.File{receipt, retained}}), receipt
+			}
+			traced()
+			got, receipt := traced("-e", fmt.Sprintf("inject=%s:%s:when=%d", c.call, c.fault, position(t, trace, c.on)))
+			wantInjected(t, trace, c.on)
+			read := int64(1318)
+			if c.call == "ftruncate" {
+				read = 0
+			}
+			wantReceipt(t, got, content(t, receipt), c.exit, c.reason, read, "1318")
+		})
+	}
+}
+
 // position returns which of its thread's calls is the first on a file, from 1.
 func position(t *testing.T, trace, on string) int {
 	t.Helper()
