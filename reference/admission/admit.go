@@ -22,6 +22,8 @@ type Admission struct {
 	Limits    record.Limits
 
 	ReportUsable, DiagnosticUsable, TerminalUsable bool
+
+	Why error // what a refusal rests on, for people; nil without one
 }
 
 // Admit reads and judges everything that the host supplied, for a negotiated
@@ -42,6 +44,7 @@ func Admit(request Request, usage error, lookup func(string) (string, bool)) (Ad
 	if unreadable == nil {
 		a.Pairing, unreadable = readPairing(launch.Pairing)
 	}
+	a.Why = errors.Join(usage, endpoints, sealed, unreadable, refused)
 	return a, a.judge(usage, endpoints, sealed, unreadable, refused)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -43,6 +44,7 @@ type attempt struct {
 	diagnosticOut *publisher
 	ledger        ledger.Report
 
+	explained  int64         // bytes of S's own diagnostics
 	claim      message       // the worker's verdict
 	replaced   []byte        // S's own failure document, if chosen
 	selected   int64         // bytes of the chosen document
@@ -113,6 +115,10 @@ func (a *attempt) stage() string {
 	return contracts.StagePrepare
 }
 
+// ExplainVariable asks for a refusal's reason, as one line on the diagnostics.
+// Without it they carry nothing of S's own.
+const ExplainVariable = "TOUCHSTONE_EXPLAIN"
+
 // refuse ends an attempt of which no producer has started.
 func (a *attempt) refuse(failure outcome.Failure) {
 	if a.domain != nil { // parked, and nothing of the customer's has run in it
@@ -121,8 +127,23 @@ func (a *attempt) refuse(failure outcome.Failure) {
 		}
 		a.domain = nil
 	}
+	a.note(a.stopReading())
+	a.explain(failure)
 	a.told.domain, a.told.read = true, true
 	a.seen = append(a.seen, outcome.Refusal(failure), outcome.DomainEnded(), outcome.DiagnosticsRead())
+}
+
+// explain writes S's own diagnostics, if they were asked for and fit (R06).
+func (a *attempt) explain(failure outcome.Failure) {
+	if os.Getenv(ExplainVariable) == "" || !a.admitted.DiagnosticUsable || a.admitted.Why == nil {
+		return
+	}
+	reason := strings.ReplaceAll(a.admitted.Why.Error(), "\n", "; ")
+	line := []byte("refsup: " + failure.Code + ": " + reason + "\n")
+	if limit := a.limit(a.admitted.Limits.DiagnosticBytes); limit == nil || int64(len(line)) <= *limit {
+		a.explained = int64(len(line))
+		a.diagnosticOut.offer(line, a.now())
+	}
 }
 
 // start builds everything up to the producer's first instruction and lets it
@@ -143,6 +164,7 @@ func (a *attempt) start() *outcome.Failure {
 		a.times.run = a.now()
 		return nil
 	}
+	a.admitted.Why = err
 	reason := outcome.ReasonPolicy
 	var refused *jail.RefusedError
 	switch {

@@ -161,8 +161,9 @@ func (a *attempt) diagnosticEntry() record.Channel {
 	written := a.diagnosticOut.written
 	entry := record.Channel{Written: &written, Limit: a.limit(a.admitted.Limits.DiagnosticBytes),
 		SHA256: sum(a.diagnosticOut.digest, written)}
-	if a.diagnostics == nil {
-		entry.SourceTotalKnown = true
+	if a.times.run == 0 { // S's own alone
+		entry.Observed, entry.Accepted = a.explained, a.explained
+		entry.Truncated, entry.SourceTotalKnown = written < a.explained, true
 		return entry
 	}
 	meter := a.diagnostics.meter
@@ -251,11 +252,8 @@ func (a *attempt) jobUsage(u jail.Usage) record.Entry {
 	job.Set("wall", contracts.SourceClock, admitted(a.times.closed.Milliseconds(), limits.WallMS))
 	job.Set("report_bytes", contracts.SourceChannel, admitted(a.ledger.Charged(), limits.ReportBytes))
 	job.Set("sink_bytes", contracts.SourceChannel, record.Quantity{Used: record.Number(0), Limit: limits.SinkBytes})
-	var diagnostics int64
-	if a.diagnostics != nil {
-		diagnostics = a.diagnostics.meter.Accepted()
-	}
-	job.Set("diagnostic_bytes", contracts.SourceChannel, admitted(diagnostics, limits.DiagnosticBytes))
+	job.Set("diagnostic_bytes", contracts.SourceChannel,
+		admitted(a.diagnosticEntry().Accepted, limits.DiagnosticBytes))
 	job.Set("memory_job", contracts.SourceCgroup, a.memory(u))
 	job.Set("processes", contracts.SourceCgroup, record.Quantity{Peak: u.ProcessesPeak})
 	var children unix.Rusage // of every process that was reaped: launcher, init, producer, worker
