@@ -13,14 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const programsVariable = "JAIL_TEST_PROGRAMS"
+
+// toRemove is the folder that this process has made.
+var toRemove string
+
 // programs are compiled once per run.
 type programs struct{ folder string }
 
 var compiled = sync.OnceValues(func() (programs, error) {
+	if folder := os.Getenv(programsVariable); folder != "" {
+		return programs{folder}, nil // of the test process that started this one
+	}
 	folder, err := os.MkdirTemp("", "jail-test-")
 	if err != nil {
 		return programs{}, err
 	}
+	toRemove = folder
 	sources, err := filepath.Glob("launcher/*.c")
 	if err != nil {
 		return programs{}, err
@@ -52,10 +61,25 @@ func compile(target string, sources ...string) error {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if p, err := compiled(); err == nil {
-		_ = os.RemoveAll(p.folder) // the system's temporary folder anyway
+	if toRemove != "" {
+		_ = os.RemoveAll(toRemove) // the system's temporary folder anyway
 	}
 	os.Exit(code)
+}
+
+// again returns a command that runs one test of this program in a process of
+// its own, under the named variable and with the same compiled programs.
+func again(t *testing.T, test, variable string, through ...string) *exec.Cmd {
+	t.Helper()
+	requireRoot(t)
+	p, err := compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := append(through, os.Args[0], "-test.run=^"+test+"$")
+	command := exec.Command(words[0], words[1:]...)
+	command.Env = append(os.Environ(), variable+"=1", programsVariable+"="+p.folder)
+	return command
 }
 
 // bench is one domain's surroundings in a test.

@@ -317,12 +317,10 @@ func TestNoDescriptorIsLeft(t *testing.T) {
 }
 
 func TestDomainDiesWithItsSupervisor(t *testing.T) {
-	requireRoot(t)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(os.Args[0], "-test.run=^TestSupervisorToBeKilled$")
-	command.Env = append(os.Environ(), "JAIL_TEST_SUPERVISOR=1")
+	command := again(t, "TestSupervisorToBeKilled", "JAIL_TEST_SUPERVISOR")
 	output, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

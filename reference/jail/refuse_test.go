@@ -131,9 +131,7 @@ func TestOrdinaryUserIsRefused(t *testing.T) {
 		}
 		return
 	}
-	requireRoot(t)
-	command := exec.Command("setpriv", "--reuid=65534", "--clear-groups", os.Args[0], "-test.run=^TestOrdinaryUserIsRefused$")
-	command.Env = append(os.Environ(), "JAIL_TEST_USER=1")
+	command := again(t, "TestOrdinaryUserIsRefused", "JAIL_TEST_USER", "setpriv", "--reuid=65534", "--clear-groups")
 	command.Dir = "/"
 	if err := os.Chmod(filepath.Dir(filepath.Dir(os.Args[0])), 0o755); err != nil {
 		t.Fatal(err)
@@ -159,8 +157,7 @@ func TestOccupiedListenerIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(p.path("hold_listener"), os.Args[0], "-test.run=^TestOccupiedListenerIsRefused$")
-	command.Env = append(os.Environ(), "JAIL_TEST_NESTED=1")
+	command := again(t, "TestOccupiedListenerIsRefused", "JAIL_TEST_NESTED", p.path("hold_listener"))
 	if output, err := command.CombinedOutput(); err != nil || !strings.Contains(string(output), "PASS") {
 		t.Errorf("under a listener: %v\n%s", err, output)
 	}

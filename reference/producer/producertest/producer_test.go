@@ -28,12 +28,16 @@ var variants = map[string][]string{
 	"norun": {"-Drun_backtest_full=other"}, "nocode": {"-Dstrategy_get_last_error_code=other"},
 }
 
+// toRemove is the folder that built has made.
+var toRemove string
+
 // built compiles the producer and the libraries once; it returns their folder.
 var built = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "producer-test-")
 	if err != nil {
 		return "", err
 	}
+	toRemove = folder
 	sources, err := filepath.Glob("../*.c")
 	if err != nil {
 		return folder, err
@@ -62,8 +66,8 @@ func gcc(arguments ...string) error {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if folder, err := built(); err == nil {
-		_ = os.RemoveAll(folder) // the system's temporary folder anyway
+	if toRemove != "" {
+		_ = os.RemoveAll(toRemove) // the system's temporary folder anyway
 	}
 	os.Exit(code)
 }
