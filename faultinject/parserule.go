@@ -1,7 +1,6 @@
 package faultinject
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,7 +191,22 @@ func (s *scanner) thread() (int, *Error) {
 	return int(n), err
 }
 
-var argPattern = regexp.MustCompile(`^arg([0-5])(==|!=|>=|<=|>|<|&)(.+)$`)
+// argOps are the operators of argument tests, longer ones first.
+var argOps = []string{"==", "!=", ">=", "<=", ">", "<", "&"}
+
+// cutArgTest cuts argNopVALUE into its parts.
+func cutArgTest(word string) (arg int, op, value string, ok bool) {
+	rest, isArg := strings.CutPrefix(word, "arg")
+	if !isArg || rest == "" || rest[0] < '0' || rest[0] > '5' {
+		return 0, "", "", false
+	}
+	for _, op := range argOps {
+		if value, found := strings.CutPrefix(rest[1:], op); found && value != "" {
+			return int(rest[0] - '0'), op, value, true
+		}
+	}
+	return 0, "", "", false
+}
 
 func (s *scanner) argTest() (ArgTest, *Error) {
 	word, err := s.text("selection")
@@ -200,16 +214,16 @@ func (s *scanner) argTest() (ArgTest, *Error) {
 		return ArgTest{}, err
 	}
 	s.at--
-	m := argPattern.FindStringSubmatch(word)
-	if m == nil {
+	arg, op, text, ok := cutArgTest(word)
+	if !ok {
 		return ArgTest{}, s.fail("got %q, want fd, path, role, thread (each once) or argN>=VALUE", word)
 	}
-	value, bad := strconv.ParseUint(m[3], 0, 64)
+	value, bad := strconv.ParseUint(text, 0, 64)
 	if bad != nil {
-		return ArgTest{}, s.fail("argument value: got %q, want a number from 0 to 2^64-1", m[3])
+		return ArgTest{}, s.fail("argument value: got %q, want a number from 0 to 2^64-1", text)
 	}
 	s.at++
-	return ArgTest{Arg: int(m[1][0] - '0'), Op: m[2], Value: value}, nil
+	return ArgTest{Arg: arg, Op: op, Value: value}, nil
 }
 
 func (s *scanner) atClause(r *Rule) *Error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -19,33 +20,49 @@ const doneByte = 'd'
 // has.
 const guardPipe = 3
 
-// startGuard starts a process that says so if the tracer is killed or
-// crashes: its targets are killed with it by the kernel, and nobody else
-// would tell why. disarm ends it.
-func startGuard(log string) (disarm func() error, err error) {
+// watcher starts a process that says so if the tracer is killed or crashes:
+// its targets are killed with it by the kernel, and nobody else would tell
+// why. It starts beside the target, so as not to delay it.
+type watcher struct {
+	log     string
+	writer  *os.File // the tracer's end of the guard's pipe
+	started chan error
+}
+
+// arm starts the guard in the background.
+func (w *watcher) arm() {
+	w.started = make(chan error, 1)
+	go func() { w.started <- w.start() }()
+}
+
+func (w *watcher) start() error {
 	reader, writer, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("guard pipe: %w", err)
+		return fmt.Errorf("guard pipe: %w", err)
 	}
 	defer reader.Close() // the guard's end
-	guard, err := os.StartProcess("/proc/self/exe", []string{"faultinject", guardWord, log},
-		&os.ProcAttr{Files: []*os.File{nil, nil, os.Stderr, reader}, Sys: ownSession()})
+	w.writer = writer
+	guard, err := os.StartProcess("/proc/self/exe", []string{"faultinject", guardWord, w.log},
+		&os.ProcAttr{Files: []*os.File{nil, nil, os.Stderr, reader}, Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
-		return nil, fmt.Errorf("start guard: %w", err)
+		return errors.Join(fmt.Errorf("start guard: %w", err), writer.Close())
 	}
-	return func() error {
-		_, err := writer.Write([]byte{doneByte})
-		if err != nil {
-			err = fmt.Errorf("end guard: %w", err)
-		}
-		if closing := writer.Close(); err == nil {
-			err = closing
-		}
-		if releasing := guard.Release(); err == nil {
-			err = releasing
-		}
+	return guard.Release()
+}
+
+// disarm ends the guard, if it was armed.
+func (w *watcher) disarm() error {
+	if w.started == nil {
+		return nil
+	}
+	if err := <-w.started; err != nil {
 		return err
-	}, nil
+	}
+	_, err := w.writer.Write([]byte{doneByte})
+	if err = errors.Join(err, w.writer.Close()); err != nil {
+		return fmt.Errorf("end guard: %w", err)
+	}
+	return nil
 }
 
 // guard waits for the tracer's end.
@@ -71,6 +88,3 @@ func guard() int {
 	}
 	return 5
 }
-
-// ownSession keeps a terminal's signals from the guard.
-func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -43,9 +43,8 @@ func command(args []string) int {
 	if len(args) > 0 && args[0] == guardWord {
 		return guard()
 	}
-	var c commands
 	code := -1
-	parser, err := kong.New(&c, kong.Name("faultinject"), kong.UsageOnError(),
+	parser, err := kong.New(grammar(args), kong.Name("faultinject"), kong.UsageOnError(),
 		kong.Exit(func(n int) { code = n }),
 		kong.Description("Exit: 0 all rules fired as asked, 3 a rule never or over-fired, "+
 			"4 rules could not see everything, 5 the tracer failed, 64 usage."))
@@ -61,6 +60,30 @@ func command(args []string) int {
 		return tracer.CodeUsage
 	}
 	return report(context.Run())
+}
+
+// grammar returns the command that args name or, for help and for errors, all
+// of them. To describe one is faster by milliseconds, which are a good part of
+// a short run.
+func grammar(args []string) any {
+	if len(args) == 0 {
+		return &commands{}
+	}
+	switch args[0] {
+	case "run":
+		return &struct {
+			Run runCommand `cmd:"" help:"Run a program with faults, as a child of this command."`
+		}{}
+	case stubWord:
+		return &struct {
+			Stub stubCommand `cmd:"" help:"Stop, and run a program once attach has come."`
+		}{}
+	case "attach":
+		return &struct {
+			Attach attachCommand `cmd:"" help:"Inject faults into the program of a stub."`
+		}{}
+	}
+	return &commands{}
 }
 
 // report prints an error and returns the exit that stands for it.

@@ -50,13 +50,13 @@ func (o tracerOptions) trace(run func(tracer.Config) (tracer.Result, error)) err
 	if err != nil {
 		return errors.Join(err, finish())
 	}
-	disarm, err := startGuard(o.Log)
-	if err != nil {
-		return errors.Join(err, finish())
+	guard := watcher{log: o.Log}
+	config.Started = func() {
+		leaveSignals()
+		guard.arm()
 	}
-	leaveSignals()
 	result, err := run(config)
-	err = errors.Join(err, finish(), disarm())
+	err = errors.Join(err, finish(), guard.disarm())
 	if errors.Is(err, tracer.ErrMode) {
 		return usage(err)
 	}
