@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
-	seccomp "github.com/seccomp/libseccomp-golang"
 	"golang.org/x/sys/unix"
 )
 
@@ -129,82 +127,6 @@ func (d *Domain) attestNamespaces() error {
 	return nil
 }
 
-// attestDescriptors wants exactly the given descriptors: each the same
-// object, opened the same way, at its exact number; besides only the control
-// socket, which exec closes.
-func (d *Domain) attestDescriptors() error {
-	want := append(d.spec.producerNumbers(), d.spec.control())
-	slices.Sort(want)
-	have, err := descriptorNumbers(d.proc("fd"))
-	if err != nil {
-		return err
-	}
-	if !slices.Equal(have, want) {
-		return fmt.Errorf("numbers are %v, want %v", have, want)
-	}
-	for number, own := range d.spec.FDs {
-		if err := d.sameObject(number, own); err != nil {
-			return fmt.Errorf("number %d: %w", number, err)
-		}
-	}
-	link, err := os.Readlink(d.proc("fd/" + strconv.Itoa(d.spec.control())))
-	if err == nil && !strings.HasPrefix(link, "socket:") {
-		err = fmt.Errorf("control is %s", link)
-	}
-	return err
-}
-
-func descriptorNumbers(folder string) ([]int, error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	var numbers []int
-	for _, entry := range entries {
-		number, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			return nil, err
-		}
-		numbers = append(numbers, number)
-	}
-	slices.Sort(numbers)
-	return numbers, nil
-}
-
-func (d *Domain) sameObject(number, own int) error {
-	var have, want unix.Stat_t
-	if err := unix.Stat(d.proc("fd/"+strconv.Itoa(number)), &have); err != nil {
-		return err
-	}
-	if err := unix.Fstat(own, &want); err != nil {
-		return err
-	}
-	if have.Dev != want.Dev || have.Ino != want.Ino || have.Rdev != want.Rdev {
-		return fmt.Errorf("object %d:%d, want %d:%d", have.Dev, have.Ino, want.Dev, want.Ino)
-	}
-	haveFlags, err := openFlags(d.proc("fdinfo/" + strconv.Itoa(number)))
-	if err != nil {
-		return err
-	}
-	wantFlags, err := openFlags("/proc/self/fdinfo/" + strconv.Itoa(own))
-	if err != nil {
-		return err
-	}
-	if haveFlags != wantFlags&^unix.O_CLOEXEC {
-		return fmt.Errorf("open flags %#o, want %#o without close-on-exec", haveFlags, wantFlags)
-	}
-	return nil
-}
-
-// openFlags reads the flags of a descriptor, close-on-exec included.
-func openFlags(path string) (uint64, error) {
-	fields, err := statusFields(path)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseUint(fields["flags"], 8, 64)
-}
-
 // attestInit wants the init without capabilities, holding the lifeline only.
 func (d *Domain) attestInit() error {
 	folder := filepath.Join("/proc", strconv.Itoa(d.Init.PID))
@@ -223,64 +145,6 @@ func (d *Domain) attestInit() error {
 	}
 	return err
 }
-
-func (d *Domain) attestRoot() error {
-	var have, own unix.Stat_t
-	if err := unix.Stat(d.proc("root"), &have); err != nil {
-		return err
-	}
-	if err := unix.Stat("/", &own); err != nil {
-		return err
-	}
-	if have.Dev == own.Dev && have.Ino == own.Ino {
-		return fmt.Errorf("root is S's own")
-	}
-	cwd, err := os.Readlink(d.proc("cwd"))
-	if err != nil {
-		return err
-	}
-	if cwd != "/" {
-		return fmt.Errorf("working folder is %s", cwd)
-	}
-	text, err := os.ReadFile(d.proc("mountinfo"))
-	if err != nil {
-		return err
-	}
-	given := slices.Concat(d.spec.System, d.spec.Files, []string{d.spec.Exe})
-	return checkMounts(string(text), given)
-}
-
-// checkMounts wants every mount to be the sealed root, /tmp, a device or
-// inside a given path, with the restrictions that belong to each.
-func checkMounts(mountinfo string, given []string) error {
-	seen := map[string]bool{}
-	for line := range strings.Lines(mountinfo) {
-		m, ok := parseMount(line)
-		if !ok {
-			return fmt.Errorf("mount line %q", line)
-		}
-		seen[m.point] = true
-		device := slices.Contains(devices, m.point)
-		inside := slices.ContainsFunc(given, func(path string) bool {
-			return m.point == path || strings.HasPrefix(m.point, path+"/")
-		})
-		if m.point != "/" && m.point != "/tmp" && !device && !inside {
-			return fmt.Errorf("mount at %s: not given", m.point)
-		}
-		required := map[string]bool{"nosuid": true, "ro": m.point != "/tmp", "nodev": !device, "noexec": device}
-		for option, needed := range required {
-			if needed && !slices.Contains(m.options, option) {
-				return fmt.Errorf("mount at %s: without %s", m.point, option)
-			}
-		}
-	}
-	if !seen["/"] || !seen["/tmp"] {
-		return fmt.Errorf("mounts: no root or no /tmp")
-	}
-	return nil
-}
-
-var devices = []string{"/dev/null", "/dev/zero", "/dev/urandom"}
 
 // attestLimits reads the file: asking with prlimit needs a right that S may lack.
 func (d *Domain) attestLimits() error {
@@ -312,49 +176,6 @@ func (d *Domain) attestGroups() error {
 		}
 	}
 	return d.leaf.closeProcs()
-}
-
-// canary makes the producer fork and wants to see exactly that call, and to
-// see it refused.
-func (d *Domain) canary() error {
-	if err := order(d.control, orderCanary); err != nil {
-		return err
-	}
-	if err := waitFor(d.Listener, unix.POLLIN, d.spec.Deadline); err != nil {
-		return fmt.Errorf("no notification: %w", err)
-	}
-	request, err := d.receive()
-	if err != nil {
-		return err
-	}
-	if request == nil {
-		return fmt.Errorf("notification withdrawn")
-	}
-	d.pending = request.ID
-	if err := d.checkCanary(request); err != nil {
-		return err
-	}
-	if err := d.Refuse(); err != nil {
-		return err
-	}
-	m, err := hear(d.control, d.spec.Deadline)
-	if err != nil {
-		return err
-	}
-	if m.kind != sayCanary || unix.Errno(m.value) != unix.EPERM {
-		return fmt.Errorf("answered %q %d, want EPERM", m.kind, m.value)
-	}
-	return nil
-}
-
-func (d *Domain) checkCanary(request *seccomp.ScmpNotifReq) error {
-	op, known := decode(request.Data.Arch, request.Data.Syscall)
-	arguments := request.Data.Args
-	if !known || op != "fork" || int(request.Pid) != d.Producer.PID ||
-		len(arguments) < 2 || arguments[0] != canaryFirst || arguments[1] != canarySecond {
-		return fmt.Errorf("saw %s of %d with %x", op, request.Pid, arguments)
-	}
-	return nil
 }
 
 // holdScratch takes hold of the producer's /tmp, so that it can be measured

@@ -1,0 +1,87 @@
+package jail
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// attestDescriptors wants exactly the given descriptors: each the same
+// object, opened the same way, at its exact number; besides only the control
+// socket, which exec closes.
+func (d *Domain) attestDescriptors() error {
+	want := append(d.spec.producerNumbers(), d.spec.control())
+	slices.Sort(want)
+	have, err := descriptorNumbers(d.proc("fd"))
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(have, want) {
+		return fmt.Errorf("numbers are %v, want %v", have, want)
+	}
+	for number, own := range d.spec.FDs {
+		if err := d.sameObject(number, own); err != nil {
+			return fmt.Errorf("number %d: %w", number, err)
+		}
+	}
+	link, err := os.Readlink(d.proc("fd/" + strconv.Itoa(d.spec.control())))
+	if err == nil && !strings.HasPrefix(link, "socket:") {
+		err = fmt.Errorf("control is %s", link)
+	}
+	return err
+}
+
+func descriptorNumbers(folder string) ([]int, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var numbers []int
+	for _, entry := range entries {
+		number, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, number)
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+func (d *Domain) sameObject(number, own int) error {
+	var have, want unix.Stat_t
+	if err := unix.Stat(d.proc("fd/"+strconv.Itoa(number)), &have); err != nil {
+		return err
+	}
+	if err := unix.Fstat(own, &want); err != nil {
+		return err
+	}
+	if have.Dev != want.Dev || have.Ino != want.Ino || have.Rdev != want.Rdev {
+		return fmt.Errorf("object %d:%d, want %d:%d", have.Dev, have.Ino, want.Dev, want.Ino)
+	}
+	haveFlags, err := openFlags(d.proc("fdinfo/" + strconv.Itoa(number)))
+	if err != nil {
+		return err
+	}
+	wantFlags, err := openFlags("/proc/self/fdinfo/" + strconv.Itoa(own))
+	if err != nil {
+		return err
+	}
+	if haveFlags != wantFlags&^unix.O_CLOEXEC {
+		return fmt.Errorf("open flags %#o, want %#o without close-on-exec", haveFlags, wantFlags)
+	}
+	return nil
+}
+
+// openFlags reads the flags of a descriptor, close-on-exec included.
+func openFlags(path string) (uint64, error) {
+	fields, err := statusFields(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(fields["flags"], 8, 64)
+}
