@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -230,5 +231,30 @@ func TestMemory(t *testing.T) {
 	t.Logf("64 MiB report: %s, %.0f MB/s, S peak %d KiB", r.elapsed, size/r.elapsed.Seconds()/1e6, r.maxRSS)
 	if r.maxRSS > 24<<10 {
 		t.Errorf("S peak %d KiB, want at most 24 MiB", r.maxRSS)
+	}
+}
+
+// TestRepeated: the same attempt, many at once, is the same outcome. The number
+// of rounds is small here; TOUCHSTONE_ROUNDS sets another.
+func TestRepeated(t *testing.T) {
+	rounds := 5
+	if n, err := strconv.Atoi(os.Getenv("TOUCHSTONE_ROUNDS")); err == nil {
+		rounds = n
+	}
+	for worker := range 4 {
+		t.Run(strconv.Itoa(worker), func(t *testing.T) {
+			t.Parallel()
+			for range rounds {
+				r := launch{actor: "err=10 report=90000", env: []string{"TOUCHSTONE_EXPLAIN=1"}}.run(t)
+				r.wants(t, 0, "")
+				if r.exit != 0 {
+					t.Fatalf("diagnostics %q", r.diagnostics)
+				}
+				r = launch{actor: fmt.Sprintf("call=%d report=900", unix.SYS_CLONE)}.run(t)
+				r.wants(t, 1, `run_process_refused{"operation":"clone"}`)
+				r = launch{actor: "text={ signal=9"}.run(t)
+				r.wants(t, 1, `run_producer_failed{"reason":"signal","signal":9}`)
+			}
+		})
 	}
 }

@@ -1,0 +1,60 @@
+// Package supervisor runs one attempt under supervised/v1: it is S.
+//
+// # Processes
+//
+//	host ── starts ──> S (refsup run_json): one locked thread, one loop
+//	                   ├── worker     S's own binary; retains and judges the candidate; ends with S
+//	                   ├── init       PID 1 of the producer's namespaces (package jail)
+//	                   └── producer   loads the strategy; contained; never trusted
+//
+// # Streams
+//
+// Each arrow names who owns which end; every end has one owner, which closes
+// it once.
+//
+//	producer 1, 2 ──diagnostics──> S ─────────────────────────> host 2   first D bytes, then nothing
+//	producer C ────candidate─────> S ──input──> worker                   first R bytes, scanned and kept
+//	                               S <─control─ worker                   one verdict
+//	                               S <─output── worker                   the kept document, once
+//	                               S ────────────report───────> host 1   one document, or none
+//	                               S ────────────terminal─────> host M   one packet, last of all
+//	host ──SIGTERM──> S                                                  cancellation
+//
+// S writes the host's endpoints and nobody else does. It reads a stream only
+// when what it read before has been passed on: a queue is one buffer of 64 KiB
+// and backpressure is the absence of a read. At a budget it reads one byte
+// more, the probe, closes the stream and drains nothing.
+//
+// # One loop
+//
+// One return of ppoll is one batch. Handlers turn what is ready into
+// observations, deadlines that have passed are observations too, and package
+// outcome ranks them, latches one cause and says what to do next. Nothing in
+// the loop blocks: descriptors are nonblocking, deadlines are absolute, and a
+// call that a signal interrupts is simply not ready yet. Filesystem work
+// happens in the worker, which S can kill (C-74).
+//
+// # States, and what ends each
+//
+//	admission   everything of the host is looked at    refused, or admitted
+//	prepare     storage reserved, domain built,        refused, or released
+//	            attested from outside
+//	run         the producer runs                      its end; a latched cause
+//	stopping    asked (W, cancellation) or killed      its end, at most G
+//	finalize    survivors, init, candidate's verdict,  all of them known
+//	            rest of the diagnostics
+//	publish     the accepted report; or, after a       delivered, closed; P or W; a failure
+//	            failure, one failure document
+//	finish      streams closed, facts frozen, record   one packet, at most P; exit
+//
+// After W no data byte is written; what remains is at most G to stop the
+// domain and at most P for the record. A failure after the first byte of a
+// report is told in the record alone.
+//
+// # What S does not say
+//
+// S prints nothing. TOUCHSTONE_EXPLAIN=1 in its environment adds one metered
+// line with the reason of a refusal to the diagnostics, for people.
+//
+// Rules: R02 to R04, R06, R08 to R10, R13, R15 to R19.
+package supervisor
