@@ -52,6 +52,25 @@ func TestWhatCannotBeADomainIsRefused(t *testing.T) {
 	}
 }
 
+// TestDeadlineLeavesNoProcess gives up at many moments of the setup.
+func TestDeadlineLeavesNoProcess(t *testing.T) {
+	for i := range 40 {
+		t.Run("", func(t *testing.T) {
+			b := newBench(t, "do_nothing")
+			b.spec.Deadline = time.Now().Add(time.Duration(i) * 200 * time.Microsecond)
+			d, err := Start(b.spec)
+			if err == nil {
+				err = d.Close()
+			} else if !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("start: %v", err)
+			}
+			if left := children(t); left != "" {
+				t.Errorf("children left: %s, after %v", left, err)
+			}
+		})
+	}
+}
+
 // script writes a launcher that is none.
 func script(t *testing.T, body string) string {
 	t.Helper()

@@ -2,6 +2,7 @@ package jail
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -43,8 +44,8 @@ func (d *Domain) start() (err error) {
 	if d.leaf, err = newLeaf(leafName(), d.spec.MemoryBytes); err != nil {
 		return err
 	}
-	launcher := launch{deadline: d.spec.Deadline, pidfd: -1}
-	defer func() { err = errors.Join(err, launcher.closeFiles()) }()
+	launcher := launch{deadline: d.spec.Deadline, children: -1, pidfd: -1}
+	defer func() { err = errors.Join(err, launcher.closeFiles(), closeOnce(&launcher.children)) }()
 	if err := launcher.open(d); err != nil {
 		return err
 	}
@@ -59,9 +60,9 @@ func (d *Domain) start() (err error) {
 	}
 	reaped := launcher.reap()
 	if heard != nil {
-		return errors.Join(heard, reaped, d.hearRest())
+		reaped = errors.Join(reaped, d.hearRest())
 	}
-	return reaped
+	return errors.Join(heard, reaped, d.claim(launcher.children))
 }
 
 // leafName is the name of a new control group.
@@ -74,6 +75,7 @@ func leafName() string {
 // launch is one run of the launcher; it owns the files and the pidfd.
 type launch struct {
 	deadline time.Time
+	children int       // memory in which the kernel notes the pids of init and producer
 	files    []*int    // opened for the launcher only
 	passed   []uintptr // the launcher's descriptors from 0
 	pidfd    int
@@ -107,6 +109,9 @@ func (l *launch) open(d *Domain) error {
 		return err
 	}
 	l.own(filter)
+	if l.children, err = memory("children", make([]byte, 8)); err != nil {
+		return err
+	}
 	var control, lifeline int
 	if d.control, control, err = packetPair(); err != nil {
 		return err
@@ -116,7 +121,7 @@ func (l *launch) open(d *Domain) error {
 		return err
 	}
 	l.own(lifeline)
-	for _, fd := range []int{null, null, null, instructions, control, lifeline, filter} {
+	for _, fd := range []int{null, null, null, instructions, control, lifeline, filter, l.children} {
 		l.passed = append(l.passed, uintptr(fd))
 	}
 	for _, fd := range d.leaf.procs() {
@@ -129,7 +134,7 @@ func (l *launch) open(d *Domain) error {
 }
 
 // firstPassed is the launcher's number of the first control group file.
-const firstPassed = 7
+const firstPassed = 8
 
 func (l *launch) exec(path string) error {
 	attributes := &syscall.ProcAttr{Files: l.passed, Sys: &syscall.SysProcAttr{PidFD: &l.pidfd}}
@@ -176,6 +181,27 @@ func (d *Domain) hearUntilReady() error {
 			return err
 		}
 	}
+}
+
+// claim takes the processes that the launcher had cloned and could not tell
+// of. A child stays what it is until it is reaped, so its pid is certain.
+func (d *Domain) claim(children int) error {
+	var pids [8]byte
+	if _, err := unix.Pread(children, pids[:], 0); err != nil {
+		return fmt.Errorf("read children of launcher: %w", err)
+	}
+	for i, process := range []*Process{&d.Init, &d.Producer} {
+		pid := int(int32(binary.NativeEndian.Uint32(pids[4*i:])))
+		if process.FD >= 0 || pid == 0 {
+			continue
+		}
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			return fmt.Errorf("claim process %d: %w", pid, err)
+		}
+		*process = Process{PID: pid, FD: fd}
+	}
+	return nil
 }
 
 // hearRest takes what is still queued after a failure, so that no process is forgotten.

@@ -4,7 +4,8 @@
  *
  * Started by S with: 3 the instructions (NUL-terminated key=value words),
  * 4 the control socket, 5 the init's end of the lifeline, 6 the filter
- * program; from 7 up the cgroup.procs files and the producer's descriptors.
+ * program, 7 shared memory for the pids of both processes; from 8 up the
+ * cgroup.procs files and the producer's descriptors.
  *
  * Exit: 0 both processes were cloned; 1 a message on the control socket says
  * what failed. Every failure is final: nothing is tried in a weaker way.
@@ -16,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FD_SPEC = 3, FD_CONTROL = 4, FD_LIFELINE = 5, FD_FILTER = 6 };
+enum { FD_SPEC = 3, FD_CONTROL = 4, FD_LIFELINE = 5, FD_FILTER = 6, FD_CHILDREN = 7 };
 
 enum { MAX_WORDS = 4096, MAX_CGROUPS = 8, MAX_FDS = 64 };
 

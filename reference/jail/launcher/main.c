@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,13 +16,16 @@
 
 /*
  * Clones a child whose real parent is S. The exit signal must be 0 with
- * CLONE_PARENT; the kernel then takes ours, SIGCHLD.
+ * CLONE_PARENT; the kernel then takes ours, SIGCHLD. The kernel also writes
+ * the pid into memory shared with S, so that no child is forgotten should
+ * this process be killed before it can tell.
  */
 static pid_t
-clone_for_supervisor(uint64_t namespaces, int *pidfd)
+clone_for_supervisor(uint64_t namespaces, int32_t *shared, int *pidfd)
 {
 	struct clone_args args = {
-		.flags = CLONE_PARENT | CLONE_PIDFD | namespaces,
+		.flags = CLONE_PARENT | CLONE_PARENT_SETTID | CLONE_PIDFD | namespaces,
+		.parent_tid = (uint64_t)(uintptr_t)shared,
 		.pidfd = (uint64_t)(uintptr_t)pidfd,
 	};
 
@@ -55,14 +59,25 @@ init_is_ready(int built)
 	return total == 1;
 }
 
+static int32_t *
+share_children(void)
+{
+	void *shared = mmap(NULL, 2 * sizeof(int32_t), PROT_READ | PROT_WRITE, MAP_SHARED, FD_CHILDREN, 0);
+
+	if (shared == MAP_FAILED)
+		fail("share memory", "");
+	close(FD_CHILDREN);
+	return shared;
+}
+
 static int
-clone_init(const struct spec *spec)
+clone_init(const struct spec *spec, int32_t *shared)
 {
 	int built[2], pidfd = -1;
 
 	if (pipe2(built, O_CLOEXEC) != 0)
 		fail("pipe", "");
-	pid_t pid = clone_for_supervisor(NAMESPACES, &pidfd);
+	pid_t pid = clone_for_supervisor(NAMESPACES, shared, &pidfd);
 	if (pid < 0)
 		fail("clone init", "");
 	if (pid == 0) {
@@ -87,11 +102,12 @@ main(void)
 	reset_signals();
 	spec_read(&spec);
 	allow_high_descriptors();
-	int init = clone_init(&spec);
+	int32_t *shared = share_children();
+	int init = clone_init(&spec, shared);
 	if (setns(init, NAMESPACES) != 0)
 		fail("join namespaces of init", "");
 	close(init);
-	pid_t pid = clone_for_supervisor(0, &pidfd);
+	pid_t pid = clone_for_supervisor(0, shared + 1, &pidfd);
 	if (pid < 0)
 		fail("clone producer", "");
 	if (pid == 0)
