@@ -97,6 +97,9 @@ func runFolder(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if os.Remove(dir) == nil {
+			return // nothing was run
+		}
 		if t.Failed() {
 			t.Log("evidence in", dir)
 			return
@@ -109,7 +112,10 @@ func runFolder(t *testing.T) string {
 }
 
 func judge(t *testing.T, bench *certify.Bench, s script.Script, cell scenario.Cell) {
-	result := bench.Perform(s, cell)
+	result, err := bench.Perform(s, cell)
+	if err != nil {
+		t.Fatal(err)
+	}
 	lacking := ""
 	for _, f := range result.Findings {
 		switch f.Verdict {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,13 +109,15 @@ func runJobs(ctx context.Context, s Selection, p Place, progress Progress) (outc
 
 // Bench runs single scripts of a selection in a run folder, for go test.
 type Bench struct {
+	ctx       context.Context // of the attempts
 	selection Selection
+	place     Place
 	attempts  *live
 	work      string // fixtures, and what testscript needs
 }
 
-// Open makes the run folder and compiles the selection's fixtures. Where
-// nothing can run at all, the reason comes back as *NotRunError.
+// Open makes the run folder. Where nothing can run at all, the reason comes
+// back as *NotRunError. Fixtures are compiled when a script first needs them.
 func Open(ctx context.Context, s Selection, p Place) (*Bench, error) {
 	if why := obstacle(); why != "" {
 		return nil, &NotRunError{why}
@@ -122,6 +125,7 @@ func Open(ctx context.Context, s Selection, p Place) (*Bench, error) {
 	if err := makeRunFolder(p.Run); err != nil {
 		return nil, err
 	}
+	s.Scripts = nil // for no fixture but plain
 	return open(ctx, s, p)
 }
 
@@ -135,18 +139,27 @@ func open(ctx context.Context, s Selection, p Place) (*Bench, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make work folder: %w", err)
 	}
-	b := &Bench{selection: s, work: work}
+	b := &Bench{ctx: ctx, selection: s, place: p, work: work}
 	// The producer's own user has to read the fixtures.
-	err = os.Chmod(work, 0o755)
-	var compiled driver.Compiled
-	if err == nil {
-		compiled, err = driver.CompileFixtures(filepath.Join(work, "fixtures"), filepath.Join(p.Root, "fixtures", "native"), s.File.Producer.ABI, s.fixtures())
-	}
-	if err != nil {
+	if err := errors.Join(os.Chmod(work, 0o755), b.compile(s.fixtures())); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	b.attempts = &live{ctx: ctx, run: p.Run, exe: p.Exe, bin: p.Bin, file: s.File, compiled: compiled}
 	return b, nil
+}
+
+// compile makes attempts of these fixtures possible; earlier ones stay so.
+func (b *Bench) compile(names []string) error {
+	source := filepath.Join(b.place.Root, "fixtures", "native")
+	compiled, err := driver.CompileFixtures(filepath.Join(b.work, "fixtures"), source, b.selection.File.Producer.ABI, names)
+	if err != nil {
+		return err
+	}
+	if b.attempts == nil {
+		b.attempts = &live{ctx: b.ctx, run: b.place.Run, exe: b.place.Exe, bin: b.place.Bin, file: b.selection.File, compiled: compiled}
+		return nil
+	}
+	maps.Copy(b.attempts.compiled.Library, compiled.Library)
+	return nil
 }
 
 // Close removes the compiled fixtures. The evidence stays.
@@ -166,9 +179,12 @@ func (s Selection) Jobs() map[string][]scenario.Cell {
 	return jobs
 }
 
-// Perform runs one script in one cell.
-func (b *Bench) Perform(s script.Script, cell scenario.Cell) script.Result {
-	return script.Run(s, cell, b.selection.File, b.attempts, b.work)
+// Perform runs one script in one cell. It is called by one goroutine at a time.
+func (b *Bench) Perform(s script.Script, cell scenario.Cell) (script.Result, error) {
+	if err := b.compile(s.Fixtures()); err != nil {
+		return script.Result{}, err
+	}
+	return script.Run(s, cell, b.selection.File, b.attempts, b.work), nil
 }
 
 // perform runs the jobs, at most width at a time, and gives their outcomes in

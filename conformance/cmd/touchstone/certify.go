@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"golang.org/x/sys/unix"
+
 	"touchstone/conformance/certify"
 	"touchstone/reports"
 )
@@ -17,7 +19,7 @@ type certifyCommand struct {
 	Facade   string   `help:"Only this facade of the launcher: direct, entrypoint."`
 	Profile  string   `help:"Only this profile of the launcher: unjailed, jailed."`
 	Jobs     int      `short:"j" help:"Scripts at a time; the number of processors when 0." default:"0"`
-	Out      string   `help:"Run folder, new or empty; reports/out/RUN-ID when absent." placeholder:"DIR"`
+	Out      string   `help:"Run folder, new or empty; reports/out/RUN-ID when absent (below the temporary folder in a read-only checkout)." placeholder:"DIR"`
 	Bin      string   `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
 	JSON     bool     `name:"json" help:"One JSON object on stdout; progress stays on stderr."`
 	Full     bool     `help:"Exit 2 unless every planned assertion passed."`
@@ -78,7 +80,7 @@ func (c *certifyCommand) place(root string) (certify.Place, error) {
 		place.Bin = filepath.Join(root, ".build", "bin")
 	}
 	if place.Run == "" {
-		place.Run = filepath.Join(root, "reports", "out", certify.NewRunID())
+		place.Run = filepath.Join(outFolder(root), certify.NewRunID())
 	}
 	if place.Jobs <= 0 {
 		place.Jobs = runtime.NumCPU()
@@ -88,6 +90,16 @@ func (c *certifyCommand) place(root string) (certify.Place, error) {
 	}
 	place.Bin, err = filepath.Abs(place.Bin)
 	return place, err
+}
+
+// outFolder is reports/out, or in a checkout that this user may not write to a
+// folder of the user's own below the temporary one.
+func outFolder(root string) string {
+	out := filepath.Join(root, "reports", "out")
+	if os.MkdirAll(out, 0o755) == nil && unix.Access(out, unix.W_OK) == nil {
+		return out
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("touchstone-out-%d", os.Getuid()))
 }
 
 // repository is the folder of the suite: the one above the executable, as
