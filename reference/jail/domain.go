@@ -27,6 +27,7 @@ type Domain struct {
 
 	spec         Spec
 	control      int // open until Release
+	parked       bool
 	scratch      int // the producer's /tmp, held from Attest on
 	scratchFiles int64
 	leaf         *leaf

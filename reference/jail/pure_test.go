@@ -167,3 +167,26 @@ func TestNamespacePID(t *testing.T) {
 		}
 	}
 }
+
+// TestMessagesComeInAnyOrder: the launcher and the producer are not synchronised.
+func TestMessagesComeInAnyOrder(t *testing.T) {
+	for _, kinds := range []string{"iplr", "ilpr", "ilrp"} {
+		d := &Domain{Init: Process{FD: -1}, Producer: Process{FD: -1}, Listener: -1}
+		for i := range kinds {
+			m := message{kind: kinds[i], value: 10 + i, fd: 100 + i} // numbers only: nothing is opened or closed
+			if m.kind == sayReady {
+				m.fd = -1
+			}
+			ready, err := d.take(m)
+			if err != nil || ready != (i == len(kinds)-1) {
+				t.Errorf("%s: after %d messages ready is %v, %v", kinds, i+1, ready, err)
+			}
+		}
+		if want := 10 + strings.IndexByte(kinds, 'p'); d.Producer.PID != want {
+			t.Errorf("%s: producer %d, want %d", kinds, d.Producer.PID, want)
+		}
+	}
+	if _, err := (&Domain{parked: true}).take(message{kind: sayReady, fd: -1}); err == nil {
+		t.Error("a second ready is accepted")
+	}
+}

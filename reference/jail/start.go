@@ -218,14 +218,15 @@ func (d *Domain) hearRest() error {
 	}
 }
 
-// take keeps what a message brings; ready says that the producer is parked.
+// take keeps what a message brings; ready says that the domain is complete.
 func (d *Domain) take(m message) (ready bool, err error) {
 	place := map[byte]*int{sayInit: &d.Init.FD, sayProducer: &d.Producer.FD, sayListener: &d.Listener}[m.kind]
 	switch {
 	case m.kind == sayError:
 		return false, errors.Join(m.failure(), closeOnce(&m.fd))
-	case m.kind == sayReady && d.Init.FD >= 0 && d.Producer.FD >= 0 && d.Listener >= 0:
-		return true, closeOnce(&m.fd)
+	case m.kind == sayReady && !d.parked && m.fd < 0:
+		d.parked = true
+		return d.complete(), nil
 	case place == nil || *place >= 0 || m.fd < 0:
 		return false, errors.Join(fmt.Errorf("unexpected message %q from launcher", m.kind), closeOnce(&m.fd))
 	}
@@ -236,5 +237,11 @@ func (d *Domain) take(m message) (ready bool, err error) {
 	if m.kind == sayProducer {
 		d.Producer.PID = m.value
 	}
-	return false, nil
+	return d.complete(), nil
+}
+
+// complete says that everything has been heard of. The producer may be
+// parked before the launcher gets to tell of it: the order is not fixed.
+func (d *Domain) complete() bool {
+	return d.parked && d.Init.FD >= 0 && d.Producer.FD >= 0 && d.Listener >= 0
 }
