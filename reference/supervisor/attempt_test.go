@@ -2,9 +2,10 @@ package supervisor_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -75,9 +76,9 @@ func TestCauses(t *testing.T) {
 		{"vfork", fmt.Sprintf("report=900 call=%d", unix.SYS_VFORK), nil, 1, `run_process_refused{"operation":"vfork"}`},
 		{"clone", fmt.Sprintf("report=900 call=%d", unix.SYS_CLONE), nil, 1, `run_process_refused{"operation":"clone"}`},
 		{"clone3", fmt.Sprintf("report=900 call=%d", unix.SYS_CLONE3), nil, 1, `run_process_refused{"operation":"clone3"}`},
-		{"W", "stubborn spin", []string{"--channel-wall-ms", "300"}, 1, `run_deadline_exceeded{"stage":"run"}`},
-		{"W, stopped", "signal=19", []string{"--channel-wall-ms", "300"}, 1, `run_deadline_exceeded{"stage":"run"}`},
-		{"full and closed", "report=900 close spin", []string{"--channel-wall-ms", "300"}, 1, `run_deadline_exceeded{"stage":"run"}`},
+		{"W", "stubborn spin", []string{"--channel-wall-ms", "2000"}, 1, `run_deadline_exceeded{"stage":"run"}`},
+		{"W, stopped", "signal=19", []string{"--channel-wall-ms", "2000"}, 1, `run_deadline_exceeded{"stage":"run"}`},
+		{"full and closed", "report=900 close spin", []string{"--channel-wall-ms", "2000"}, 1, `run_deadline_exceeded{"stage":"run"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := launch{actor: c.actor, args: c.args}.run(t)
@@ -137,11 +138,48 @@ func TestStalledReport(t *testing.T) {
 	}
 }
 
+// TestStalledDiagnostics: the same for the diagnostics, while the producer runs (T20.04).
+func TestStalledDiagnostics(t *testing.T) {
+	r := launch{actor: "err=1000000 report=900", args: []string{"--channel-stall-ms", "400"}, stopNotes: true}.run(t)
+	r.wants(t, 1, `report_channel_failed{"channel":"diagnostic","reason":"deadline"}`)
+	if entry := r.record.Channels["diagnostic"]; entry.Complete || !entry.Truncated || len(r.diagnostics) == 0 {
+		t.Errorf("diagnostic %+v, %d bytes", entry, len(r.diagnostics))
+	}
+}
+
+// TestClosedReport: a reader that has gone is told from one that waits (T19.05).
+func TestClosedReport(t *testing.T) {
+	r := launch{actor: "report=900", closeRead: true}.run(t)
+	r.wants(t, 1, `report_channel_failed{"channel":"report","reason":"peer_closed"}`)
+}
+
+// TestLegacy: without negotiation S is the producer, byte for byte, and a knob
+// of supervision is an error (T36.09, T2.17).
+func TestLegacy(t *testing.T) {
+	folder := requireRoot(t)
+	supervised := launch{actor: "report=70000"}.run(t)
+	legacy := func(more ...string) (string, int) {
+		l := launch{actor: "report=70000"}
+		command := exec.Command(folder+"/refsup", append(append([]string{"run_json"}, l.arguments(folder)[5:]...), more...)...)
+		command.Env = []string{"TOUCHSTONE_PRODUCER=" + folder + "/actor", "TOUCHSTONE_CANDIDATE_FD=9"}
+		output, err := command.Output()
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		return string(output), command.ProcessState.ExitCode()
+	}
+	if output, exit := legacy("--profile", "jailed"); exit != 0 || output != string(supervised.report) {
+		t.Errorf("exit %d, %d bytes, supervised %d bytes", exit, len(output), len(supervised.report))
+	}
+	if output, exit := legacy("--channel-wall-ms", "9"); exit != 2 || !strings.Contains(output, "run_request_invalid") {
+		t.Errorf("a knob: exit %d, %q", exit, output)
+	}
+}
+
 // TestCancellation: the host's signal is the cause, whatever the producer does (T28.01).
 func TestCancellation(t *testing.T) {
 	for _, actor := range []string{"spin", "stubborn spin"} {
-		r := launch{actor: "err=1 " + actor, during: func(s *os.Process) {
-			waitForProducer(t, s.Pid)
+		r := launch{actor: "err=1 " + actor, atFirstNote: func(s *os.Process) {
 			if err := s.Signal(unix.SIGTERM); err != nil {
 				t.Error(err)
 			}
@@ -151,23 +189,6 @@ func TestCancellation(t *testing.T) {
 			t.Errorf("class %s after %s", r.record.ExitClass, r.elapsed)
 		}
 	}
-}
-
-// waitForProducer waits until S has a child that runs the actor.
-func waitForProducer(t testing.TB, pid int) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-		for _, task := range tasks {
-			children, _ := os.ReadFile(task)
-			for _, child := range strings.Fields(string(children)) {
-				if exe, _ := os.Readlink("/proc/" + child + "/exe"); filepath.Base(exe) == "actor" {
-					return
-				}
-			}
-		}
-	}
-	t.Fatal("no producer appeared")
 }
 
 // TestFullTerminal: a record that cannot be sent is no success (T19.03).

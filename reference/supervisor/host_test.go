@@ -61,10 +61,12 @@ type launch struct {
 	grants    string // "" is the default
 	terminal  string // argument of --terminal-status-fd; "" is the real number
 	stopReads bool   // leave the report unread until S has ended
+	closeRead bool   // close the report's reader before S starts
+	stopNotes bool   // leave the diagnostics unread until S has ended
 	fillM     bool   // fill the terminal's queue first
 	user      uint32 // run S as this user; 0 is root
 
-	during func(s *os.Process) // control, once S runs
+	atFirstNote func(s *os.Process) // control, when the first diagnostic byte has come
 }
 
 // result is what the host got.
@@ -137,6 +139,9 @@ func (l launch) run(t testing.TB) result {
 	report, diagnostics := newPipe(t), newPipe(t)
 	pair := must(unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0))(t)
 	ours, theirs := os.NewFile(uintptr(pair[0]), "terminal"), os.NewFile(uintptr(pair[1]), "terminal of S")
+	if l.closeRead {
+		_ = report.read.Close() // nothing was read
+	}
 	if l.fillM {
 		fillQueue(t, pair[1])
 	}
@@ -156,14 +161,17 @@ func (l launch) run(t testing.TB) result {
 	}
 	hang := time.AfterFunc(15*time.Second, func() { _ = command.Process.Kill() })
 	defer hang.Stop()
-	if l.during != nil {
-		l.during(command.Process)
-	}
 	var r result
-	diagnosed := diagnostics.drain()
-	reported := make(chan []byte, 1)
+	diagnosed, reported := make(chan []byte, 1), make(chan []byte, 1)
+	if !l.stopNotes {
+		diagnosed = diagnostics.drain(func() {
+			if l.atFirstNote != nil {
+				l.atFirstNote(command.Process)
+			}
+		})
+	}
 	if !l.stopReads {
-		reported = report.drain()
+		reported = report.drain(nil)
 	}
 	err := command.Wait()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -172,7 +180,10 @@ func (l launch) run(t testing.TB) result {
 	r.elapsed, r.exit = time.Since(begin), command.ProcessState.ExitCode()
 	r.maxRSS = peak(command.ProcessState)
 	if l.stopReads {
-		reported = report.drain()
+		reported = report.drain(nil)
+	}
+	if l.stopNotes {
+		diagnosed = diagnostics.drain(nil)
 	}
 	r.report, r.diagnostics = <-reported, <-diagnosed
 	r.packets = packets(t, ours)
@@ -286,13 +297,19 @@ func newPipe(t testing.TB) pipe {
 	return pipe{read, write}
 }
 
-// drain reads to the end in a goroutine that ends there.
-func (p pipe) drain() chan []byte {
+// drain reads to the end in a goroutine that ends there, and calls first, if
+// there is one, after the first byte.
+func (p pipe) drain(first func()) chan []byte {
 	content := make(chan []byte, 1)
 	go func() {
-		all, _ := io.ReadAll(p.read) // what was read is judged
+		start := make([]byte, 1)
+		n, _ := p.read.Read(start) // what was read is judged
+		if n > 0 && first != nil {
+			first()
+		}
+		rest, _ := io.ReadAll(p.read)
 		_ = p.read.Close()
-		content <- all
+		content <- append(start[:n], rest...)
 	}()
 	return content
 }

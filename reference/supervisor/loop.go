@@ -1,13 +1,10 @@
 package supervisor
 
 import (
-	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"touchstone/contracts"
-	"touchstone/reference/jail"
 	"touchstone/reference/outcome"
 )
 
@@ -195,129 +192,4 @@ func (a *attempt) faulty(err error) []outcome.Observation {
 		return nil
 	}
 	return []outcome.Observation{outcome.Fault()}
-}
-
-func (a *attempt) onCancel() []outcome.Observation {
-	if _, err := transfer(unix.Read, a.cancel.fd, make([]byte, 8)); err != nil {
-		return nil
-	}
-	return []outcome.Observation{outcome.Cancellation()}
-}
-
-// onNotification takes one notification and leaves it unanswered: the producer
-// stays in its call until it is killed (R18). A withdrawn one is an attempt
-// whose name is lost; a violation unless the producer tries again at once.
-func (a *attempt) onNotification() []outcome.Observation {
-	operation, known, err := a.domain.Notification()
-	switch {
-	case errors.Is(err, jail.ErrNoNotification): // a hangup: the producer is ending
-		return a.faulty(shut(&a.domain.Listener))
-	case err != nil:
-		return []outcome.Observation{outcome.Fault()}
-	case known:
-		return []outcome.Observation{outcome.CreationCall(operation)}
-	case operation == "":
-		a.withdrawn = true
-		return nil
-	}
-	return []outcome.Observation{outcome.Violation()}
-}
-
-func (a *attempt) onProducer() []outcome.Observation {
-	status, done, err := a.domain.ReapProducer()
-	if err != nil || !done {
-		return a.faulty(err)
-	}
-	a.reaped, a.status = true, status
-	a.times.ended = a.now()
-	seen := []outcome.Observation{outcome.ProducerEnded(
-		outcome.Status{Exit: status.ExitStatus, Signal: int(status.Signal)})}
-	if a.withdrawn {
-		seen = append(seen, outcome.Violation())
-	}
-	return seen
-}
-
-func (a *attempt) onAnswer() []outcome.Observation {
-	survivors, ready, err := a.domain.SurvivorAnswer()
-	if err == nil && !ready {
-		return nil
-	}
-	a.asked = false
-	return []outcome.Observation{outcome.SurvivorsAnswered(survivors || err != nil)}
-}
-
-func (a *attempt) onInit() []outcome.Observation {
-	done, err := a.domain.ReapInit()
-	if err != nil || !done || a.told.domain {
-		return a.faulty(err)
-	}
-	a.emptied, a.told.domain, a.stopBy = true, true, 0
-	return []outcome.Observation{outcome.DomainEnded()}
-}
-
-func (a *attempt) onDiagnostics() []outcome.Observation {
-	kept, err := a.diagnostics.read()
-	if errors.Is(err, errAgain) {
-		return nil
-	}
-	var seen []outcome.Observation
-	if err != nil {
-		seen = append(seen, outcome.TransportFailure(contracts.ChannelDiagnostic, outcome.ReasonIO))
-		seen = append(seen, a.faulty(a.diagnostics.close())...)
-	}
-	if a.diagnostics.meter.Overflowed() {
-		seen = append(seen, outcome.DiagnosticOverflow(a.diagnostics.meter.Limit()))
-	}
-	a.diagnosticOut.offer(kept, a.now())
-	return seen
-}
-
-func (a *attempt) onCandidate() []outcome.Observation {
-	kept, err := a.candidate.read()
-	if errors.Is(err, errAgain) {
-		return nil
-	}
-	var seen []outcome.Observation
-	if err != nil {
-		seen = append(seen, outcome.TransportFailure(contracts.ChannelCandidate, outcome.ReasonIO))
-		seen = append(seen, a.faulty(a.candidate.close())...)
-	}
-	a.ledger.Charge(int64(len(kept))) // within the meter's limit, so it fits
-	a.worker.pass(kept)
-	a.worker.finished = a.candidate.ended
-	if a.candidate.meter.Overflowed() {
-		limit := a.ledger.Limit()
-		seen = append(seen, outcome.CandidateSettled(outcome.Overflowed,
-			outcome.ReportBudget(outcome.BudgetJSON, limit, limit, 1)))
-	}
-	return seen
-}
-
-// onWorkerInput lets the worker's own end say what a failed write means.
-func (a *attempt) onWorkerInput() []outcome.Observation {
-	err := a.worker.push()
-	if err == nil || errors.Is(err, errAgain) {
-		return nil
-	}
-	a.worker.pending = nil
-	return a.faulty(errors.Join(a.candidate.close(), shut(&a.worker.input)))
-}
-
-func (a *attempt) onWorker() []outcome.Observation {
-	m, err := a.worker.hear()
-	switch {
-	case errors.Is(err, errAgain):
-		return nil
-	case err != nil:
-		seen := a.faulty(shut(&a.worker.control))
-		if a.relaying || a.claim.Word != "" { // it ends by itself after its document
-			return seen
-		}
-		return append(seen, outcome.Fault())
-	case m.Word == saySettled:
-		a.claim = m
-		return []outcome.Observation{outcome.CandidateSettled(m.Settlement, outcome.Failure{})}
-	}
-	return []outcome.Observation{outcome.SpoolFailure()}
 }
