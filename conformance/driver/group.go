@@ -105,10 +105,13 @@ func (g groups) below() []string {
 	return found
 }
 
-const groupPrefix = "touchstone-"
+const (
+	groupPrefix = "touchstone-"
+	staleAfter  = 10 * time.Minute // no attempt lasts as long
+)
 
-// sweepGroups removes what runners that are gone have left in our own groups.
-// It is a courtesy: what it cannot remove stays as it was.
+// sweepGroups removes what killed runners have left in our own groups: leaves
+// of old whose runner is gone. It is a courtesy: what it cannot remove stays.
 func sweepGroups(g groups) {
 	for _, parent := range g.parents {
 		entries, err := os.ReadDir(parent)
@@ -116,18 +119,28 @@ func sweepGroups(g groups) {
 			continue
 		}
 		for _, e := range entries {
-			name, ours := strings.CutPrefix(e.Name(), groupPrefix)
-			pid, _, _ := strings.Cut(name, "-")
-			runner, err := strconv.Atoi(pid)
-			if !ours || err != nil || !errors.Is(unix.Kill(runner, 0), unix.ESRCH) {
+			if !stale(e) {
 				continue
 			}
-			stale := groups{leaves: []string{filepath.Join(parent, e.Name())}}
-			for _, folder := range append(stale.below(), stale.leaves...) {
+			left := groups{leaves: []string{filepath.Join(parent, e.Name())}}
+			for _, folder := range append(left.below(), left.leaves...) {
 				_ = unix.Rmdir(folder) // busy ones are somebody's still
 			}
 		}
 	}
+}
+
+// stale says whether a group is an attempt's whose runner is gone for long.
+// The age also spares runners that this pid namespace does not show.
+func stale(e fs.DirEntry) bool {
+	name, prefixed := strings.CutPrefix(e.Name(), groupPrefix)
+	pid, _, dashed := strings.Cut(name, "-")
+	runner, err := strconv.Atoi(pid)
+	if !prefixed || !dashed || err != nil || runner <= 0 {
+		return false
+	}
+	made, err := e.Info()
+	return err == nil && time.Since(made.ModTime()) > staleAfter && errors.Is(unix.Kill(runner, 0), unix.ESRCH)
 }
 
 // removeGroups removes the leaves and all below them. A group whose last

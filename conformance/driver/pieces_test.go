@@ -153,26 +153,33 @@ func TestGroupFolders(t *testing.T) {
 	}
 }
 
-func TestLeavesOfAGoneRunnerAreSweptAndOthersKept(t *testing.T) {
-	parent := t.TempDir()
+func TestOldLeavesOfAGoneRunnerAreSweptAndOthersKept(t *testing.T) {
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	stale := fmt.Sprintf("touchstone-%d-00", gone.Process.Pid)
-	kept := []string{fmt.Sprintf("touchstone-%d-00", os.Getpid()), "touchstone-x", "other-1-00"}
-	for _, name := range append(kept, stale+"/below") {
-		if err := os.MkdirAll(filepath.Join(parent, name), 0o755); err != nil {
+	pid, old := gone.Process.Pid, staleAfter+time.Minute
+	cases := []struct {
+		name string
+		age  time.Duration
+		kept bool
+	}{
+		{fmt.Sprintf("touchstone-%d-00", pid), old, false}, {fmt.Sprintf("touchstone-%d-01", pid), 0, true},
+		{fmt.Sprintf("touchstone-%d-00", os.Getpid()), old, true}, {fmt.Sprintf("touchstone-%d", pid), old, true},
+		{fmt.Sprintf("other-%d-00", pid), old, true}, {"touchstone-x-00", old, true},
+	}
+	parent := t.TempDir()
+	for _, c := range cases {
+		path := filepath.Join(parent, c.name)
+		then := time.Now().Add(-c.age)
+		if err := errors.Join(os.MkdirAll(filepath.Join(path, "below"), 0o755), os.Chtimes(path, then, then)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	sweepGroups(groups{parents: []string{parent}})
-	if _, err := os.Stat(filepath.Join(parent, stale)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s was kept: %v", stale, err)
-	}
-	for _, name := range kept {
-		if _, err := os.Stat(filepath.Join(parent, name)); err != nil {
-			t.Errorf("%s was removed: %v", name, err)
+	for _, c := range cases {
+		if _, err := os.Stat(filepath.Join(parent, c.name)); (err == nil) != c.kept {
+			t.Errorf("%s, %v old: kept %v, want %v", c.name, c.age, err == nil, c.kept)
 		}
 	}
 }
