@@ -17,15 +17,10 @@ func (k *task) arrive(info *callInfo) {
 	c.TID, c.TGID, c.Thread, c.Role = k.tid, k.proc.tgid, k.thread, k.proc.role
 	c.Nr, c.Args, c.IP, c.SP = int(info.nr), info.args, info.ip, info.sp
 	t := k.tracer
-	watched := t.engine.Watches(c.Nr) && !k.arriving
-	if !watched && t.mode == ModeFull && t.inner[c.Nr] == nil {
-		k.resume(0)
-		return
-	}
 	if inner := t.inner[c.Nr]; inner != nil {
 		inner(k, c)
 	}
-	if watched {
+	if t.engine.Watches(c.Nr) && !k.arriving {
 		k.consult()
 		return
 	}

@@ -72,12 +72,6 @@ func (l *evidence) null(name string) {
 	l.line = append(l.line, "null"...)
 }
 
-// raw adds a value that is JSON already.
-func (l *evidence) raw(name string, value []byte) {
-	l.key(name)
-	l.line = append(l.line, value...)
-}
-
 // end writes the line.
 func (l *evidence) end() {
 	if l.file == nil || l.err != nil {

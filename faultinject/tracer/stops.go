@@ -18,11 +18,13 @@ func (t *Tracer) stop(tid int, status unix.WaitStatus) {
 		}
 		return
 	}
-	k := t.tasks[tid]
-	if k == nil {
-		k = t.adopt(tid)
+	k := t.latest
+	if k == nil || k.tid != tid {
+		if k = t.tasks[tid]; k == nil {
+			k = t.adopt(tid)
+		}
+		t.latest = k
 	}
-	k.stops++
 	sig, event := status.StopSignal(), int(uint32(status)>>16)
 	switch {
 	case event == unix.PTRACE_EVENT_SECCOMP && t.mode != ModeFull:
@@ -215,9 +217,12 @@ func (k *task) syscallStop() {
 		return
 	}
 	k.inCall = true
-	if info.arch != archX8664 {
+	switch {
+	case info.arch != archX8664 || info.nr >= uint64(len(t.stopsAt)):
 		k.foreign(info.nr)
-		return
+	case t.stopsAt[info.nr]:
+		k.arrive(info)
+	default:
+		k.resume(0)
 	}
-	k.arrive(info)
 }

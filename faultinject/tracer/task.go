@@ -47,7 +47,6 @@ type task struct {
 	hasLast bool
 	timer   *timer
 	heldAt  int64
-	stops   uint64
 }
 
 // edit is one change of a thread's memory or registers, to be taken back at
@@ -125,6 +124,9 @@ func (t *Tracer) forget(k *task) {
 	t.engine.Forget(k.tid)
 	k.timer.stop()
 	delete(t.tasks, k.tid)
+	if t.latest == k {
+		t.latest = nil
+	}
 	t.gated = without(t.gated, k)
 	for name := range t.holds {
 		t.holds[name] = without(t.holds[name], k)

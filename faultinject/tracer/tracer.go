@@ -85,6 +85,8 @@ type Tracer struct {
 	kept      map[fileID]bool
 	program   []unix.SockFilter
 	inner     map[int]func(*task, *engine.Call) // calls the tracer itself watches
+	stopsAt   [512]bool                         // every call that is watched by anyone
+	latest    *task                             // of the stop before
 	bindings  []Binding
 
 	tasks    map[int]*task
@@ -166,6 +168,9 @@ func (t *Tracer) watchInner() {
 		for _, nr := range openers {
 			t.inner[nr] = (*task).opened
 		}
+	}
+	for _, nr := range t.numbers() {
+		t.stopsAt[nr] = true
 	}
 }
 

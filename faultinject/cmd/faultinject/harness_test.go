@@ -126,7 +126,6 @@ const deadline = 30 * time.Second
 // setting is one run of the command. Out and In are the target's descriptors
 // 1 and 0; nil is a file that is thrown away.
 type setting struct {
-	command string // run unless given
 	rules   []string
 	options []string
 	argv    []string
