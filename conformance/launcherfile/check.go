@@ -142,6 +142,10 @@ func (f File) checkReference() *Error {
 		if !slices.Contains([]string{"full", "capabilities", "validation", "failure"}, name) {
 			return problem("shape."+name, "unknown operation", "use full, capabilities, validation or failure")
 		}
+		if hole := f.Shape[name].Hole; len(hole) > 0 &&
+			(name != "full" || len(hole) != 2 || hole[0] == "" || strings.Count(hole[1], "{value}") != 1) {
+			return problem("shape."+name+".hole", "not a hole of the full report", `give ["OLD", "NEW"] in [shape.full], NEW with one {value}`)
+		}
 	}
 	if len(f.Reference.Command) == 0 {
 		return nil

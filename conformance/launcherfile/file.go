@@ -96,6 +96,11 @@ type Reference struct {
 // Shape says by which top-level members a document of an operation is known.
 type Shape struct {
 	Members []string `toml:"members" json:"members"`
+	// Hole is a text of the reference document and what to put in its place,
+	// with {value} where any JSON value may stand without changing the shape.
+	// Only of full; without it, documents with a value of their own cannot be
+	// asked for.
+	Hole []string `toml:"hole" json:"hole"`
 }
 
 // Diagnostics are bytes that the harness itself puts in front of D (C-59).

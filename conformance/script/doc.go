@@ -60,8 +60,9 @@
 // failure CODE [arg=value…] (CODE legacy has neither code nor args) and literal
 // "text". Operations, in order: pad=N (blanks after the first brace), size=N
 // (blanks up to that size), truncate=N, drop-lf, append="…", prepend="…",
-// replace="OLD"=>"NEW" (the first; it must occur) and args-size=N (the last
-// text argument grows until the compact args are N bytes).
+// replace="OLD"=>"NEW" (the first; it must occur), value="RAW" (where the
+// launcher file's [shape.full] hole says that any value may stand) and
+// args-size=N (the last text argument grows until the compact args are N bytes).
 //
 // testscript runs the lines, but none of its own words are allowed: exec is
 // satisfied by any failure, stop and an empty script pass, a regular expression

@@ -33,7 +33,7 @@ type operation struct {
 // engineName is what existing documents call their engine.
 const engineName = "pineforge"
 
-var documentOperations = []string{"pad", "size", "drop-lf", "append", "prepend", "truncate", "replace", "args-size"}
+var documentOperations = []string{"pad", "size", "drop-lf", "append", "prepend", "truncate", "replace", "value", "args-size"}
 
 func lintDocument(arguments []string) error {
 	_, _, err := parseDocument(arguments)
@@ -126,7 +126,7 @@ func parseOperation(argument string) (operation, error) {
 	switch name {
 	case "pad", "size", "truncate", "args-size":
 		o.number, err = number(o.value)
-	case "replace", "append", "prepend":
+	case "replace", "append", "prepend", "value":
 		if o.value == "" {
 			err = fmt.Errorf("%s: no text", name)
 		}
@@ -148,6 +148,9 @@ func (s *session) document(arguments []string) error {
 		return fmt.Errorf("document %s: %w", name, err)
 	}
 	for _, o := range plan.operations {
+		if o, err = s.place(o); err != nil {
+			return err
+		}
 		if content, err = o.apply(content); err != nil {
 			return fmt.Errorf("document %s: %s: %w", name, o.name, err)
 		}
@@ -155,6 +158,21 @@ func (s *session) document(arguments []string) error {
 	s.documents[name] = content
 	s.setenv(sizeVariable(name), strconv.Itoa(len(content)))
 	return nil
+}
+
+// place turns a value into the replacement that puts it where the launcher file
+// says that any value may stand.
+//
+// Rules: C-30, C-84.
+func (s *session) place(o operation) (operation, error) {
+	if o.name != "value" {
+		return o, nil
+	}
+	hole := s.file.Shape[string(scenario.Full)].Hole
+	if len(hole) != 2 {
+		return o, &needsError{"the launcher file has no hole in [shape.full]"}
+	}
+	return operation{name: "replace", value: hole[0], with: strings.Replace(hole[1], "{value}", o.value, 1)}, nil
 }
 
 func (s *session) base(plan documentPlan) ([]byte, error) {

@@ -79,6 +79,7 @@ func testFile() launcherfile.File {
 		Facade: map[string]launcherfile.Facade{"direct": {Invocation: "run_json", Command: []string{"x"},
 			Options: map[string][]string{"report": {"{value}"}, "wall": {"{value}"}}}},
 		Profile:   map[string]launcherfile.Profile{"unjailed": {}, "jailed": {}},
+		Shape:     map[string]launcherfile.Shape{"full": {Hole: []string{"null", "[{value}]"}}},
 		Reference: launcherfile.Reference{Command: []string{"x"}}}
 }
 
@@ -252,6 +253,7 @@ func TestDocuments(t *testing.T) {
 		`reference prepend="\ufeff"`:                 "\ufeff" + reference,
 		`reference truncate=3`:                       `{"e`,
 		`reference replace="null"=>"01"`:             `{"engine":"pineforge","a":01}` + "\n",
+		`reference value="\"\xff"`:                   `{"engine":"pineforge","a":[` + "\"\xff]}\n",
 		`reference replace="a"=>"b" replace="n"=>""`: `{"egine":"pineforge","b":null}` + "\n",
 		`literal "x\x00y" append="=>"`:               "x\x00y=>",
 		`failure run_aborted`:                        `{"engine":"pineforge","error":"declared by a fixture","code":"run_aborted","args":{}}` + "\n",
@@ -270,4 +272,16 @@ func TestDocuments(t *testing.T) {
 		r := runScript(t, &fake{document: reference}, "document d "+line+"\nlaunch\ncheck T14.01 exit 0\n")
 		expect(t, r, "T14.01", oracle.Broken)
 	}
+}
+
+// A launcher file that names no place for a value cannot be asked for one.
+func TestValueNeedsHole(t *testing.T) {
+	f := &fake{document: `{"a":null}` + "\n", t: t}
+	s, err := Parse("T14-subject.txtar", []byte(head+"document d reference value=\"1\"\nlaunch\ncheck T14.01 exit 0\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := testFile()
+	file.Shape = nil
+	expect(t, Run(s, testCell, file, f, t.TempDir()), "T14.01", oracle.NotRun)
 }

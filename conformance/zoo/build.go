@@ -23,7 +23,7 @@ type Builder struct {
 }
 
 // sources are the folders and files that decide what a build gives.
-var sources = []string{"reference", "contracts", "scripts", "go.mod", "go.sum"}
+var sources = []string{"reference", "contracts", "fixtures/native", "scripts", "go.mod", "go.sum"}
 
 // Build returns the folder that holds the mutant's programs. What was built
 // from the same sources before is used again. A mutant whose pieces do not
