@@ -19,6 +19,9 @@ func (w *world) Object(_ *Call, fd int) (Object, bool) {
 }
 func (w *world) Named(name string, o Object) bool { return name == "R" && o.Ino == 1 }
 func (w *world) Requested(c *Call, s *faultinject.Shape) uint64 {
+	if s.Length == faultinject.None {
+		return 1
+	}
 	return c.Args[s.Length]
 }
 func (w *world) Stream(*Call, int) bool                   { return true }
@@ -170,6 +173,23 @@ func TestOverlapIsSaid(t *testing.T) {
 	e.Overlap(call(2, 10))
 	e.Leave(&f, 5)
 	if tally := e.Tallies()[0]; tally.AsAsked || tally.Fired != 1 {
+		t.Errorf("got %+v", tally)
+	}
+}
+
+// TestMessagesAreNotBytes: a batch that a class brings in spoils a byte
+// count, which is said.
+func TestMessagesAreNotBytes(t *testing.T) {
+	e, _ := newEngine(t, "rule a: on %write ; at bytes 5 ; do mark")
+	var f Flight
+	batch := call(1, 10)
+	batch.Nr, _ = faultinject.SyscallNumber("sendmmsg")
+	e.Enter(batch, &f)
+	if e.Leave(&f, 7); f.Clamp != 0 {
+		t.Errorf("a batch was cut to %d", f.Clamp)
+	}
+	e.make(call(1, 5), 5)
+	if tally := e.Tallies()[0]; tally.AsAsked || tally.Fired != 1 || tally.Bytes != 5 {
 		t.Errorf("got %+v", tally)
 	}
 }

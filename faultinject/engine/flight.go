@@ -136,6 +136,9 @@ func (e *Engine) plan(c *Call, f *Flight) {
 	}
 	for _, k := range f.counts {
 		k.busy, f.Exit = true, true
+		if e.shapes[c.Nr].Batch != faultinject.None {
+			continue
+		}
 		left := k.rule.At.N - k.bytes
 		if e.asked(c, f) > left && (f.Clamp == 0 || left < f.Clamp) {
 			f.Clamp = left
@@ -170,7 +173,10 @@ func (e *Engine) Leave(f *Flight, ret int64) Outcome {
 	for _, k := range f.counts {
 		before := k.bytes
 		k.busy, out.Unlocked = false, true
-		if ret > 0 {
+		switch {
+		case ret > 0 && e.shapes[f.Call.Nr].Batch != faultinject.None:
+			k.rule.inexact = "a call returned messages, not bytes"
+		case ret > 0:
 			k.bytes += uint64(ret)
 		}
 		if k.bytes >= k.rule.At.N && k.rule.Do.Kind.Boundary() && !k.spent() {
@@ -239,7 +245,7 @@ func (e *Engine) Overlap(c *Call) {
 		}
 		if k := e.counter(r, c); k.busy {
 			k.busy = false
-			r.overlapped = true
+			r.inexact = "calls overlapped"
 		}
 	}
 }

@@ -16,7 +16,8 @@ type rule struct {
 	seen, realised, refunded, delivered uint64
 	inapplicable, otherRole             uint64
 	first                               uint64
-	overfired, overlapped               bool
+	overfired                           bool
+	inexact                             string // why the byte count is not exact
 }
 
 // key names a counter within its scope.

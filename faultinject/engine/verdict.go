@@ -39,8 +39,8 @@ func (r *rule) complaint() string {
 	switch {
 	case r.overfired:
 		return fmt.Sprintf("fired %d times, asked for %d", r.realised, r.Times)
-	case r.overlapped:
-		return "calls overlapped: the byte count is not exact"
+	case r.inexact != "":
+		return "byte count not exact: " + r.inexact
 	case r.realised == 0 && r.after != nil && r.after.realised == 0:
 		return "never fired: rule " + r.after.ID + " never did"
 	case r.realised == 0 && r.seen == 0 && r.otherRole > 0:
