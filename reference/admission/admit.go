@@ -55,10 +55,10 @@ func (a *Admission) judge(usage, endpoints, sealed, launch, limits error) *outco
 	switch {
 	case usage != nil, endpoints != nil && !errors.Is(endpoints, errPlatform), errors.Is(launch, errAttemptID):
 		return refuse(outcome.RequestInvalid())
-	case endpoints != nil, errors.Is(sealed, unix.ENOSYS):
-		return refuse(outcome.IsolationUnavailable(outcome.ReasonPlatform))
-	case sealed != nil:
+	case exhausted(endpoints), exhausted(launch), sealed != nil && !errors.Is(sealed, unix.ENOSYS):
 		return refuse(outcome.IsolationUnavailable(outcome.ReasonDescriptor))
+	case endpoints != nil, sealed != nil:
+		return refuse(outcome.IsolationUnavailable(outcome.ReasonPlatform))
 	case a.Request.Mode != ModeFull:
 		return refuse(outcome.ModeUnsupported(a.Request.Mode))
 	case launch != nil, errors.Is(limits, errNoGrant):
@@ -68,6 +68,9 @@ func (a *Admission) judge(usage, endpoints, sealed, launch, limits error) *outco
 	}
 	return a.plan()
 }
+
+// exhausted: no descriptor was left to look with.
+func exhausted(err error) bool { return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) }
 
 // plan checks what was granted against what is needed: the certified sink size
 // and the storage. A native sink is not built yet, so a request for an explicit

@@ -34,8 +34,8 @@ func (a *attempt) finish() int {
 	if a.domain != nil && a.emptied {
 		late = errors.Join(late, a.domain.Close())
 	}
-	if late != nil && a.machine.Failure() == nil {
-		a.machine.Observe(outcome.Fault())
+	if late != nil {
+		a.observe(outcome.Fault())
 	}
 	status := a.deliver(a.terminal(usage, removed))
 	if a.domain != nil && !a.emptied {

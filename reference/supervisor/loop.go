@@ -32,12 +32,18 @@ func (a *attempt) run() {
 		}
 		a.note(a.follow())
 		a.note(a.batch())
-		stage := a.stage()
-		a.machine.Observe(a.seen...)
+		a.observe(a.seen...)
 		a.seen = nil
-		if a.causeStage == "" && a.machine.Failure() != nil {
-			a.causeStage = stage
-		}
+	}
+}
+
+// observe tells the machine of one batch. The stage of a cause is where the
+// attempt stood when it was latched, whatever follows.
+func (a *attempt) observe(batch ...outcome.Observation) {
+	before := a.machine.Failure()
+	a.machine.Observe(batch...)
+	if before == nil && a.machine.Failure() != nil {
+		a.causeStage = a.stage()
 	}
 }
 

@@ -58,7 +58,7 @@ func (a *attempt) guarded() {
 		if recover() == nil {
 			return
 		}
-		a.machine.Observe(outcome.Fault())
+		a.observe(outcome.Fault())
 		if a.domain != nil && a.domain.Kill() == nil {
 			a.awaitDomain()
 		}
