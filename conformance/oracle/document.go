@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 )
 
@@ -15,6 +16,9 @@ type document struct {
 	success, failure []string // members by which it is known
 }
 
+// maxDocument bounds the report that is read: twice the default allowance.
+const maxDocument = 128 << 20
+
 // readDocument accepts one JSON object that starts at the first byte and ends
 // with its own brace and exactly one LF, without duplicate members.
 //
@@ -22,6 +26,9 @@ type document struct {
 func readDocument(content []byte) document {
 	if len(content) == 0 {
 		return document{problem: "empty"}
+	}
+	if len(content) > maxDocument {
+		return document{problem: fmt.Sprintf("more than %d bytes", maxDocument)}
 	}
 	if content[0] != '{' {
 		return document{problem: "it does not start with {"}

@@ -21,7 +21,7 @@ func parseReport(words []string) (test, error) {
 			w.that(len(v.attempt.ReportBytes()) == 0, v.describeReport(), "no byte of report")
 		},
 		"no-success": func(v *view, w *wants) {
-			w.that(!v.report.isSuccess(), v.describeReport(), "no success document")
+			w.that(!v.document().isSuccess(), v.describeReport(), "no success document")
 		},
 	}
 	if judge, found := plain[words[0]]; found && len(words) == 1 {
@@ -35,7 +35,7 @@ func parseReport(words []string) (test, error) {
 		return each(func(v *view, w *wants) { reportEqualsDocument(v, w, words[1]) })
 	case "failure-document":
 		return each(func(v *view, w *wants) {
-			w.that(v.report.isFailure() && v.report.root.at("code").is(words[1]), v.describeReport(), "one failure document with code "+words[1])
+			w.that(v.document().isFailure() && v.document().root.at("code").is(words[1]), v.describeReport(), "one failure document with code "+words[1])
 		})
 	}
 	return test{}, fmt.Errorf("unknown %q", words[0])

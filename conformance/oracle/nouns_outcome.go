@@ -111,7 +111,7 @@ func refusedWhole(v *view, w *wants) {
 	w.truth("complete", v.at("complete"), false)
 	w.that(v.at("failure").isObject(), "failure="+v.at("failure").String(), "a failure")
 	empty := len(v.attempt.ReportBytes()) == 0
-	w.that(empty || v.report.isFailure(), v.describeReport(), "no report, or one failure document")
+	w.that(empty || v.document().isFailure(), v.describeReport(), "no report, or one failure document")
 }
 
 // outcome is what same-outcome compares, spelled for people.

@@ -7,20 +7,20 @@ import (
 )
 
 func oneDocument(v *view, w *wants) {
-	w.that(v.report.problem == "", "the report: "+v.report.problem, "one JSON document and one LF")
+	w.that(v.document().problem == "", "the report: "+v.document().problem, "one JSON document and one LF")
 }
 
 func documentIsSuccess(v *view, w *wants) {
-	w.that(v.report.isSuccess(), v.describeReport(), "a success document")
+	w.that(v.document().isSuccess(), v.describeReport(), "a success document")
 }
 
 func (v *view) describeReport() string {
 	switch {
-	case v.report.problem != "":
-		return fmt.Sprintf("%d bytes of report: %s", len(v.attempt.ReportBytes()), v.report.problem)
-	case v.report.isFailure():
-		return "a failure document with code " + v.report.root.at("code").String()
-	case v.report.isSuccess():
+	case v.document().problem != "":
+		return fmt.Sprintf("%d bytes of report: %s", len(v.attempt.ReportBytes()), v.document().problem)
+	case v.document().isFailure():
+		return "a failure document with code " + v.document().root.at("code").String()
+	case v.document().isSuccess():
 		return "a success document"
 	}
 	return "a document of neither shape"

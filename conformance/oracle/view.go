@@ -13,16 +13,25 @@ type view struct {
 	attempt *evidence.Attempt
 	facts   Facts
 	record  *Record // of the first packet, nil when none came
-	report  document
+	parsed  *document
 }
 
 func look(a *evidence.Attempt, f Facts) *view {
-	v := &view{attempt: a, facts: f, report: readDocument(a.ReportBytes())}
-	v.report.success, v.report.failure = f.SuccessMembers, f.FailureMembers
+	v := &view{attempt: a, facts: f}
 	if packets := a.Packets(); len(packets) > 0 {
 		v.record = DecodeRecord(packets[0].Bytes)
 	}
 	return v
+}
+
+// document is the report, read when a check first asks for it.
+func (v *view) document() document {
+	if v.parsed == nil {
+		read := readDocument(v.attempt.ReportBytes())
+		read.success, read.failure = v.facts.SuccessMembers, v.facts.FailureMembers
+		v.parsed = &read
+	}
+	return *v.parsed
 }
 
 // at is a member of the record; nil without a record.
