@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -92,7 +93,7 @@ func (a *attempt) act(action scenario.Action) error {
 		}
 		return a.signal(action.Who, unix.SignalNum("SIG"+name))
 	case scenario.DoStop:
-		return a.signal(action.Who, unix.SIGSTOP)
+		return a.stop(action.Who)
 	case scenario.DoContinue:
 		if action.Who == scenario.Producer {
 			return a.continueProducer()
@@ -179,6 +180,26 @@ func (a *attempt) signal(who string, number unix.Signal) error {
 		return err
 	}
 	return signalProcess(pid, number, check)
+}
+
+// stop stops a process and returns when every thread of it stands still: what
+// comes next in the scenario must find it so, however loaded the machine is.
+func (a *attempt) stop(who string) error {
+	const patience, pause = 5 * time.Second, time.Millisecond
+	pid, check, err := a.role(who)
+	if err != nil {
+		return err
+	}
+	if err := signalProcess(pid, unix.SIGSTOP, check); err != nil {
+		return err
+	}
+	for waited := time.Duration(0); !stopped(pid); waited += pause {
+		if waited >= patience || !alive(pid) {
+			return fmt.Errorf("stop %s %d: it does not stop", who, pid)
+		}
+		time.Sleep(pause)
+	}
+	return nil
 }
 
 func (a *attempt) observe(who string) error {

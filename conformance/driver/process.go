@@ -34,7 +34,23 @@ func procPath(pid int, name string) string { return fmt.Sprintf("/proc/%d/%s", p
 
 // state is the process's state letter and parent; ok is false when it is gone.
 func state(pid int) (letter byte, parent int, ok bool) {
-	text, err := os.ReadFile(procPath(pid, "stat"))
+	return stateIn(procPath(pid, "stat"))
+}
+
+// stopped says whether every thread of a process is stopped.
+func stopped(pid int) bool {
+	tasks, err := os.ReadDir(procPath(pid, "task"))
+	for _, t := range tasks {
+		letter, _, there := stateIn(procPath(pid, "task/"+t.Name()+"/stat"))
+		if there && letter != 'T' && letter != 't' && letter != 'Z' {
+			return false
+		}
+	}
+	return err == nil && len(tasks) > 0
+}
+
+func stateIn(path string) (letter byte, parent int, ok bool) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, 0, false
 	}
