@@ -153,7 +153,7 @@ func (t *Tracer) begin(pid int, image string) {
 	k.arriving = true
 	k.grafted = false
 	if t.config.Started != nil {
-		t.config.Started()
+		t.err = t.config.Started()
 	}
 	if t.config.Limit > 0 {
 		if _, err := t.alarms.after(t.config.Limit, t.timeUp); err != nil && t.err == nil {

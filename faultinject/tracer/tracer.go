@@ -39,7 +39,7 @@ type Config struct {
 	GateTimeout     time.Duration
 	HoldTimeout     time.Duration
 	Limit           time.Duration // kill the targets after so long; 0 for never
-	Started         func()        // called once the target is attached; may be nil
+	Started         func() error  // called once the target is attached; may be nil
 	Files           []*os.File    // descriptors of a spawned target; nil: our 0 to 2
 }
 

@@ -66,10 +66,11 @@ func TestNthUnderSignals(t *testing.T) {
 	needTracing(t)
 	failed := regexp.MustCompile(`failed=(\d+) call=(\d+) eintr=(\d+)`)
 	for i := range *exactness {
-		for _, restart := range []string{"1", "0"} {
+		for n, restart := range []string{"1", "0", "1"} {
+			mode := []string{"filter", "filter", "full"}[n]
 			r, w := pipe(t)
 			slow := slowly(r)
-			o := setting{rules: []string{"rule a: on write fd O ; at call 1500 ; do errno EIO"}, options: []string{"--fd", "O=@1"},
+			o := setting{rules: []string{"rule a: on write fd O ; at call 1500 ; do errno EIO"}, options: []string{"--fd", "O=@1", "--mode", mode},
 				argv: []string{target("interrupted_writer"), "1600", restart}, out: w}.run(t)
 			w.Close()
 			interrupted := slow()

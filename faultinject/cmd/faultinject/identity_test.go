@@ -135,3 +135,32 @@ func TestBytePositions(t *testing.T) {
 		}
 	}
 }
+
+// TestEndIsSeen: when the target closes the last descriptor of a pipe, its
+// reader sees the end, although the close was made to fail and the target
+// and its tracer live on.
+func TestEndIsSeen(t *testing.T) {
+	needTracing(t)
+	r, w := pipe(t)
+	in, hold := pipe(t) // the target ends when this ends
+	done := make(chan outcome, 1)
+	go func() {
+		done <- setting{rules: []string{"rule a: on close,dup2,dup3 arg0==1 ; do errno EIO ; effect after"},
+			argv: []string{"/bin/sh", "-c", "echo x; exec 1>&-; read -r line; exit 7"}, options: []string{"--pass-status"}, in: in, out: w}.run(t)
+	}()
+	buffer := make([]byte, 10)
+	if n, err := r.Read(buffer); n != 2 || err != nil {
+		t.Fatalf("got %d bytes, %v", n, err)
+	}
+	until(t, "the command's start", func() bool { return len(processes(t, target("faultinject"))) > 0 })
+	w.Close()
+	if n, err := r.Read(buffer); n != 0 || err == nil {
+		t.Errorf("got %d bytes, %v, want the end", n, err)
+	}
+	hold.Close()
+	o := <-done
+	o.exits(7)
+	if l := o.one("a", "realised"); number(l.Delivered) != -5 || number(l.Returned) != 0 {
+		t.Errorf("evidence: got %+v", l)
+	}
+}

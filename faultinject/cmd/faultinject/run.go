@@ -51,9 +51,11 @@ func (o tracerOptions) trace(run func(tracer.Config) (tracer.Result, error)) err
 		return errors.Join(err, finish())
 	}
 	guard := watcher{log: o.Log}
-	config.Started = func() {
+	config.Started = func() error {
 		leaveSignals()
+		err := letGoOfObjects()
 		guard.arm()
+		return err
 	}
 	result, err := run(config)
 	err = errors.Join(err, finish(), guard.disarm())
