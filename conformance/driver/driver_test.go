@@ -49,7 +49,10 @@ func TestHonestLaunchIsRecordedWhole(t *testing.T) {
 }
 
 func TestAPacketBeforeTheDataEndsIsSeenAsSuch(t *testing.T) {
-	a := attempted(t, meeting(), fake(t, "report=x", "close=diagnostic", "packet=m", "sleep-ms=50", "close=report", "exit=0"))
+	s := meeting() // the report stays open until the packet has been seen
+	s.Controls = []scenario.Rule{{Trigger: scenario.Trigger{Kind: scenario.AtPacket}, Action: scenario.Action{Kind: scenario.DoCancel}}}
+	a := attempted(t, s, fake(t, "report=x", "close=diagnostic", "packet=m", "hang"))
+	wantExit(t, a, 0, 15)
 	if p := a.Packets(); len(p) != 1 || p[0].Body.Ended.Report || !p[0].Body.Ended.Diagnostic {
 		t.Errorf("got %+v, want diagnostics ended and the report not", p)
 	}
