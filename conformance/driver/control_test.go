@@ -166,3 +166,17 @@ func TestHangIsEndedByTheWatchdog(t *testing.T) {
 		t.Errorf("report %q leftovers %q", a.ReportBytes(), leftovers(a))
 	}
 }
+
+func TestFloodIsEndedByTheWatchdog(t *testing.T) {
+	s := meeting()
+	a := attempted(t, s, fake(t, "orphan", "flood"))
+	wantExit(t, a, 0, 9)
+	w, ok := evidence.First[evidence.Watchdog](a)
+	if !ok || w.Body.Waiting != "bytes" {
+		t.Errorf("watchdog %+v", w)
+	}
+	granted := int(s.Grants.Resolve().Diagnostic)
+	if got := len(a.DiagnosticBytes()); got <= granted+floodSlack || got > granted+floodSlack+(1<<20) {
+		t.Errorf("%d bytes kept of a flood", got)
+	}
+}

@@ -16,22 +16,45 @@ const (
 	scanSeldom = 20 * time.Millisecond // for one that nobody named, which is only continued
 	drainLimit = 2 * time.Second       // from the launcher's exit to the end of its endpoints
 	killLimit  = 10 * time.Second      // for a killed process to be reaped
+
+	floodSlack   = 16 << 20 // bytes that an endpoint may deliver beyond its grant before the attempt is cut
+	floodCeiling = 1 << 30  // of the grant, for this purpose
 )
 
 // watch follows the process to its exit and its endpoints to their ends.
 func (a *attempt) watch() error {
 	a.fire(func(t scenario.Trigger) bool { return t.Kind == scenario.AtSpawn })
 	limit := a.scenario.HangLimit(a.launcher.Tolerance.SlackMS)
-	if err := a.until(func() bool { return a.exited }, time.Duration(limit)*time.Millisecond); err != nil {
+	if err := a.until(func() bool { return a.exited || a.flooded() }, time.Duration(limit)*time.Millisecond); err != nil {
 		return err
 	}
 	if !a.exited {
-		a.record.event(evidence.Watchdog{LimitMS: limit, Waiting: "exit"})
+		waiting := "exit"
+		if a.flooded() {
+			waiting = "bytes"
+		}
+		a.record.event(evidence.Watchdog{LimitMS: limit, Waiting: waiting})
 		if err := a.killAll(); err != nil {
 			return err
 		}
 	}
 	return a.drain()
+}
+
+// flooded says that an endpoint has delivered far more than was granted: a
+// launcher that bounds nothing must not fill the disk with evidence of it.
+func (a *attempt) flooded() bool {
+	granted := a.scenario.Grants.Resolve()
+	for _, c := range a.channels {
+		limit := granted.Diagnostic
+		if c.name == scenario.ChannelReport {
+			limit = granted.Report
+		}
+		if uint64(c.total) > min(limit, floodCeiling)+floodSlack {
+			return true
+		}
+	}
+	return false
 }
 
 // killAll kills every process of the attempt and waits for the started one,

@@ -189,7 +189,8 @@ type Exit struct {
 }
 
 // Watchdog says that the driver gave up and killed what it had started.
-// Waiting is exit, or drain when a writer of an endpoint outlived the launcher.
+// Waiting is exit, drain when a writer of an endpoint outlived the launcher, or
+// bytes when an endpoint delivered far more than was granted.
 type Watchdog struct {
 	LimitMS uint64 `json:"limit_ms"`
 	Waiting string `json:"waiting"`

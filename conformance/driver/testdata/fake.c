@@ -2,7 +2,7 @@
  *
  * usage: fake TERMINAL_FD LIBRARY PRODUCER STEP…    Steps: report=TEXT diagnostic=TEXT packet=TEXT (zero bytes allowed)
  * close=report|diagnostic|terminal  producer  producer-init (PID 1 of a new namespace)  publish (the candidate)
- * attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  sleep-ms=N  hang  exit=N  signal=N
+ * attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  sleep-ms=N  flood (fd 2)  hang  exit=N  signal=N
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -137,6 +137,8 @@ static void take(const char *step, const char *value, char **argv)
 		write_all(1, candidate, candidate_size);
 	else if (strcmp(step, "sleep-ms") == 0)
 		nanosleep(&(struct timespec){number / 1000, number % 1000 * 1000000L}, NULL);
+	else if (strcmp(step, "flood") == 0)
+		for (;;) write_all(2, candidate, sizeof candidate);
 	else if (strcmp(step, "hang") == 0)
 		for (;;) pause();
 	else if (strcmp(step, "attack") == 0)
