@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"touchstone/conformance/launcherfile"
 	"touchstone/conformance/oracle"
@@ -289,5 +288,3 @@ func conclude(r *reports.Report) {
 		r.Full = t.Pass == t.Planned
 	}
 }
-
-func today() string { return time.Now().UTC().Format(time.DateOnly) }

@@ -81,7 +81,7 @@ func isRoot() (string, error) {
 
 // namespaces starts a process in the namespaces of an attempt.
 func namespaces() (string, error) {
-	c := exec.Command("/proc/self/exe", "version")
+	c := exec.Command("true")
 	c.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET | unix.CLONE_NEWUTS,
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/sys/unix"
@@ -58,10 +60,23 @@ func run(arguments []string, stdout, stderr io.Writer) (status int) {
 		return 0
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "touchstone: usage: %v; see touchstone --help\n", err)
-		return certify.Usage
+		return misused(arguments, err, stdout, stderr)
 	}
 	return execute(parsed, &program{ctx, stdout, stderr})
+}
+
+// misused answers a command line that cannot be read, in JSON if it asks for it.
+func misused(arguments []string, err error, stdout, stderr io.Writer) int {
+	wrong := &certify.UsageError{Problem: fmt.Sprintf("%v; see touchstone --help", err)}
+	fmt.Fprintln(stderr, "touchstone: usage:", wrong.Problem)
+	if slices.Contains(arguments, "--json") {
+		kind := "usage"
+		if len(arguments) > 0 && !strings.HasPrefix(arguments[0], "-") {
+			kind = arguments[0]
+		}
+		_ = answer{kind: kind}.write(stdout, wrong) // it gives back the error that it was given
+	}
+	return certify.Usage
 }
 
 // statusError is a command's exit status when nothing went wrong in it.

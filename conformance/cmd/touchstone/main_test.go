@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchstone/conformance/certify"
+	"touchstone/reports"
+)
+
+func call(arguments ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = run(arguments, &out, &err)
+	return status, out.String(), err.String()
+}
+
+// TestWrongRequests: one clear line, the documented status, never 0.
+func TestWrongRequests(t *testing.T) {
+	for name, arguments := range map[string][]string{
+		"no command":        {},
+		"unknown command":   {"certificate"},
+		"unknown flag":      {"certify", "--hurry"},
+		"unknown test":      {"certify", "--tests", "T99"},
+		"test of no script": {"certify", "--tests", "T36"},
+		"unknown launcher":  {"certify", "--launcher", "nobody"},
+		"unknown facade":    {"certify", "--facade", "back"},
+		"unwritable folder": {"certify", "--tests", "T6", "--out", "/proc/touchstone"},
+		"no run":            {"recheck", t.TempDir()},
+		"missing argument":  {"recheck"},
+	} {
+		status, stdout, stderr := call(arguments...)
+		if status != certify.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "touchstone: usage: ") {
+			t.Errorf("%s: status %d, stdout %q, stderr %q", name, status, stdout, stderr)
+		}
+	}
+}
+
+// TestEnvelope: one object, every key, on success and on every error.
+func TestEnvelope(t *testing.T) {
+	keys := []string{"apiVersion", "code", "data", "error", "exitCode", "finding", "status", "suggestions", "type"}
+	for status, arguments := range map[int][]string{
+		0:             {"list", "--json"},
+		certify.Usage: {"certify", "--json", "--tests", "T99"},
+	} {
+		got, stdout, _ := call(arguments...)
+		var object map[string]any
+		decoder := json.NewDecoder(strings.NewReader(stdout))
+		if err := decoder.Decode(&object); err != nil || decoder.More() || got != status {
+			t.Fatalf("%v: status %d, %v, %q", arguments, got, err, stdout)
+		}
+		var names []string
+		for name := range object {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		if !slices.Equal(names, keys) {
+			t.Errorf("%v: keys %v", arguments, names)
+		}
+		if object["exitCode"] != float64(status) || (object["status"] == "ok") != (status == 0) || (object["error"] == nil) != (status == 0) {
+			t.Errorf("%v: %v", arguments, object)
+		}
+	}
+	if status, stdout, _ := call("certify", "--json", "--hurry"); status != certify.Usage || !strings.Contains(stdout, `"exitCode":64`) {
+		t.Errorf("status %d, %q", status, stdout)
+	}
+}
+
+// brokenWriter is a full disk.
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
+
+func TestAnswerThatCannotBePrintedIsInternal(t *testing.T) {
+	var stderr bytes.Buffer
+	for _, arguments := range [][]string{{"list", "--json"}, {"list"}, {"version"}} {
+		if status := run(arguments, brokenWriter{}, &stderr); status != certify.Internal {
+			t.Errorf("%v: status %d, want %d", arguments, status, certify.Internal)
+		}
+	}
+}
+
+func TestListNamesEveryTest(t *testing.T) {
+	rows, err := listings()
+	if err != nil || len(rows) != 36 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for _, r := range rows {
+		if r.Written+len(r.Missing) != r.Assertions {
+			t.Errorf("%s: %d written, %d missing of %d", r.Test, r.Written, len(r.Missing), r.Assertions)
+		}
+	}
+}
+
+func TestDoctorAnswersEverything(t *testing.T) {
+	status, stdout, _ := call("doctor")
+	if (status != 0 && status != 1) || strings.Count(stdout, "\n") < 10 {
+		t.Errorf("status %d, %q", status, stdout)
+	}
+	if strings.Contains(stdout, "missing") != (status == 1) {
+		t.Errorf("status %d says otherwise than %q", status, stdout)
+	}
+}
+
+func TestTableNamesWhatFailed(t *testing.T) {
+	r := reports.Report{Launcher: reports.Launcher{Name: "x"}, Conclusion: "not conforming", ExitStatus: 1,
+		Assertions: []reports.Assertion{
+			{ID: "T14.02", Rule: "R06", Cell: "direct/jailed", Verdict: reports.Fail, Replay: "scripts/certify --tests T14",
+				Findings: []reports.Finding{{Verdict: reports.Fail, Script: "T14-s", Line: 4, Phase: "P", Seen: "4\x1b[31m", Wanted: "5", Attempt: "attempts/a"}}},
+			{ID: "T14.03", Rule: "R06", Cell: "direct/jailed", Verdict: reports.NotRun, Reason: "no kernel"},
+			{ID: "T14.04", Rule: "R06", Cell: "direct/jailed", Verdict: reports.Broken, Reason: "ours"},
+			{ID: "T14.05", Rule: "R06", Cell: "direct/jailed", Verdict: reports.UnexpectedPass, Reason: "gap"}},
+		Leaks: []reports.Leak{{Script: "T14-s", Cell: "direct/jailed", Attempt: "attempts/a", What: "process: 7", Replay: "again"}}}
+	var out bytes.Buffer
+	if err := printTable(&out, r, "/run"); err != nil {
+		t.Fatal(err)
+	}
+	for _, wanted := range []string{
+		"fail T14.02 R06 direct/jailed: saw 4 [31m, wanted 5", "T14-s.txtar:4: P", filepath.Join("/run", "attempts/a"),
+		"scripts/certify --tests T14", "not-run: no kernel", "broken: ours", "unexpected-pass T14.05", "leak T14-s direct/jailed", "process: 7", "(exit 1)",
+	} {
+		if !strings.Contains(out.String(), wanted) {
+			t.Errorf("no %q in\n%s", wanted, out.String())
+		}
+	}
+	if err := printTable(brokenWriter{}, r, "/run"); err == nil {
+		t.Error("a table that cannot be printed is no error")
+	}
+}
+
+func TestPlainProgressIsOneLineAScript(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out)
+	p.Begin(2)
+	p.End("T14-s", "direct/jailed", "pass", 1500*time.Millisecond)
+	p.End("T15-s", "direct/jailed", "fail", time.Second)
+	p.Finish()
+	if want := "1/2 pass direct/jailed T14-s 1.5s\n2/2 fail direct/jailed T15-s 1.0s\n"; out.String() != want {
+		t.Errorf("got %q", out.String())
+	}
+}
