@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -50,6 +51,23 @@ func TestCloneUntraced(t *testing.T) {
 	o.exits(0).says("write=5", "kept=1").one("a", "realised")
 	if len(o.notes("clone-untraced")) != 1 {
 		t.Error("the change of flags is not in the log")
+	}
+}
+
+// TestWithoutRoot: a user without rights needs no_new_privs for a filter, and
+// none for all stops.
+func TestWithoutRoot(t *testing.T) {
+	needTracing(t)
+	if os.Getuid() != 0 {
+		t.Skip("not run: needs root, to become another user")
+	}
+	for _, c := range []struct {
+		option string
+		code   int
+		says   string
+	}{{"--mode=filter", 5, "allow no_new_privs"}, {"--allow-nnp", 0, "errno=5"}, {"--mode=full", 0, "errno=5"}} {
+		setting{rules: []string{"rule a: on write ; do errno EIO"}, options: []string{c.option}, user: 65534,
+			argv: []string{target("send_pattern"), "write", "10", "10"}}.run(t).exits(c.code).says(c.says)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -131,6 +132,7 @@ type setting struct {
 	argv    []string
 	out, in *os.File
 	extra   []*os.File
+	user    uint32 // 0 for ours
 }
 
 func (s setting) run(t *testing.T) outcome {
@@ -147,6 +149,11 @@ func (s setting) run(t *testing.T) outcome {
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stdin, cmd.Stderr, cmd.ExtraFiles = s.out, s.in, &stderr, s.extra
 	cmd.WaitDelay = time.Second
+	if s.user != 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: s.user, Gid: s.user}}
+		// The log lies in a folder of ours: it is not written.
+		cmd.Args = append(append([]string{}, cmd.Args[:2]...), cmd.Args[4:]...)
+	}
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		t.Fatalf("%v: over %s\n%s", args, deadline, stderr.String())

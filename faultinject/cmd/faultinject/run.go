@@ -78,7 +78,7 @@ func verdict(result tracer.Result, failed error, passStatus bool) error {
 		fmt.Fprintln(os.Stderr, "faultinject: blind:", text)
 	}
 	for _, t := range result.Tallies {
-		if !t.AsAsked {
+		if !t.AsAsked && failed == nil {
 			fmt.Fprintf(os.Stderr, "faultinject: rule %s: %s\n", t.ID, t.Why)
 		}
 	}
