@@ -76,7 +76,8 @@ type result struct {
 	record              terminal
 	exit                int
 	elapsed             time.Duration
-	maxRSS              int64 // KiB, of S
+	maxRSS              int64         // KiB, of S
+	cpu                 time.Duration // of S and what it reaped
 }
 
 // terminal is the part of the record that the tests read.
@@ -179,6 +180,7 @@ func (l launch) run(t testing.TB) result {
 	}
 	r.elapsed, r.exit = time.Since(begin), command.ProcessState.ExitCode()
 	r.maxRSS = peak(command.ProcessState)
+	r.cpu = command.ProcessState.UserTime() + command.ProcessState.SystemTime()
 	if l.stopReads {
 		reported = report.drain(nil)
 	}

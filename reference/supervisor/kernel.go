@@ -37,14 +37,17 @@ func reason(err error) string {
 	return outcome.ReasonIO
 }
 
-// shut closes a descriptor once, whatever close says, and forgets its number.
+// shut closes a descriptor once, whatever close says, and forgets its number:
+// even an interrupted close has closed it, and another could hit a new owner.
+//
+// Rules: R17.
 func shut(fd *int) error {
 	if *fd < 0 {
 		return nil
 	}
 	number := *fd
 	*fd = -1
-	if err := unix.Close(number); err != nil {
+	if err := unix.Close(number); err != nil && !errors.Is(err, unix.EINTR) {
 		return fmt.Errorf("close descriptor %d: %w", number, err)
 	}
 	return nil

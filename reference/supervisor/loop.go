@@ -149,9 +149,9 @@ func (a *attempt) overdue() (seen []outcome.Observation) {
 	return seen
 }
 
-// flush writes what is pending; a channel that failed takes no more.
+// flush writes what is pending, but no byte after W (R16).
 func (a *attempt) flush(p *publisher) []outcome.Observation {
-	if !p.open() || len(p.pending) == 0 {
+	if !p.open() || len(p.pending) == 0 || a.now() >= a.wall {
 		return nil
 	}
 	return p.failure(p.flush(a.now()))
