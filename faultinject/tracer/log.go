@@ -101,6 +101,9 @@ func (l *evidence) note(what, text string) {
 func appendJSON(b []byte, value string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
+	if plain(value) {
+		return append(append(b, value...), '"')
+	}
 	for _, r := range value {
 		switch {
 		case r == '"' || r == '\\':
@@ -112,6 +115,16 @@ func appendJSON(b []byte, value string) []byte {
 		}
 	}
 	return append(b, '"')
+}
+
+// plain tells whether a text stands in JSON as it is.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // record is what a decision's lines say, beside the call itself.
@@ -140,7 +153,7 @@ func (l *evidence) decision(k *task, r *record) {
 	l.number("ordinal", r.firing.Ordinal)
 	l.text("action", r.rule.Do.Kind.String())
 	l.text("effect", r.rule.Effect.String())
-	l.text("role", k.proc.role.Letters()[0])
+	l.text("role", k.proc.letter)
 	l.number("pid", uint64(k.proc.tgid))
 	l.number("tid", uint64(k.tid))
 	l.number("thread", uint64(k.thread))

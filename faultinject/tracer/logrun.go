@@ -22,7 +22,7 @@ func (l *evidence) started(t *Tracer, why, image string) {
 func (l *evidence) image(what string, p *process) {
 	l.start("image")
 	l.text("what", what)
-	l.text("role", p.role.Letters()[0])
+	l.text("role", p.letter)
 	l.number("pid", uint64(p.tgid))
 	l.number("start", p.start)
 	l.number("exe_dev", p.exe.dev)

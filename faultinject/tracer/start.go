@@ -32,7 +32,7 @@ func Run(config Config, path string, argv []string) (Result, error) {
 		if err != nil {
 			return t.finish(err)
 		}
-		t.begin(pid, path)
+		t.begin(pid)
 		return t.finish(t.loop())
 	})
 }
@@ -57,7 +57,7 @@ func Attach(config Config, pid int, image string) (Result, error) {
 			return t.finish(err)
 		}
 		t.waitsForExec = true
-		t.begin(pid, image)
+		t.begin(pid)
 		return t.finish(t.loop())
 	})
 }
@@ -144,11 +144,8 @@ func (t *Tracer) files() []*os.File {
 }
 
 // begin makes the root's task.
-func (t *Tracer) begin(pid int, image string) {
+func (t *Tracer) begin(pid int) {
 	t.root = pid
-	if exe, err := fileAt(image); err == nil {
-		t.rootExe = exe
-	}
 	k := t.adopt(pid)
 	k.arriving = true
 	k.grafted = false

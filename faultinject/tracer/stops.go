@@ -100,7 +100,11 @@ func (k *task) arrived(sig unix.Signal) {
 func (k *task) install() {
 	k.arriving = false
 	t := k.tracer
-	k.proc.role = faultinject.Supervisor
+	// The image is what runs: for a script, its interpreter.
+	if exe, err := fileAt(fmt.Sprintf("/proc/%d/exe", k.proc.tgid)); err == nil {
+		t.rootExe = exe
+	}
+	t.identify(k.proc)
 	t.began = time.Now()
 	if t.program != nil {
 		if err := k.graft(t.program); err != nil && t.err == nil {
@@ -129,12 +133,6 @@ func (t *Tracer) execed(k *task) {
 	clear(k.proc.objects)
 	k.proc.private = false
 	k.thread, k.proc.threads, k.inCall = 1, 1, true
-	if k.arriving {
-		exe, err := fileAt(fmt.Sprintf("/proc/%d/exe", k.proc.tgid))
-		if err == nil {
-			t.rootExe = exe
-		}
-	}
 	t.identify(k.proc)
 	if !k.grafted {
 		k.wantExit = true // the filter goes in at the exit of exec

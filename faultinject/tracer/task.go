@@ -61,6 +61,7 @@ type edit struct {
 type process struct {
 	tgid    int
 	role    faultinject.Role
+	letter  string // of the role
 	exe     fileID
 	start   uint64 // clock ticks since boot
 	threads int    // created so far
@@ -114,6 +115,7 @@ func (t *Tracer) identify(p *process) {
 	default:
 		p.role = faultinject.Untrusted
 	}
+	p.letter = p.role.Letters()[0]
 }
 
 // forget drops a thread that is gone or detached.

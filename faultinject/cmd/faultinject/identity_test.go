@@ -110,6 +110,21 @@ func TestRuleFiles(t *testing.T) {
 	}
 }
 
+// TestScript: the role S of a script is its interpreter's.
+func TestScript(t *testing.T) {
+	needTracing(t)
+	path := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\necho one\necho two\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out, read := fileOut(t)
+	o := setting{rules: []string{"rule a: on write fd O ; at call 2 ; do errno EIO"}, options: []string{"--fd", "O=@1"},
+		argv: []string{path}, out: out}.run(t)
+	if o.exits(0).one("a", "realised").Role != "S" || string(read()) != "one\n" {
+		t.Errorf("got %q", read())
+	}
+}
+
 // TestBytePositions: errors and cuts at a byte, and rules that follow one
 // another through a byte count.
 func TestBytePositions(t *testing.T) {
