@@ -57,22 +57,27 @@ func TestCallsAtTestsTheAddress(t *testing.T) {
 	}
 }
 
+// TestSites: the syscall instructions are found in images of Go's linker,
+// with and without symbols, and in one that a C linker made.
 func TestSites(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "m.go")
-	if err := os.WriteFile(source, []byte("package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"x\") }\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, flags := range []string{"", "-s -w"} {
+	for _, c := range []struct{ imports, flags, cgo string }{
+		{"", "", "0"}, {"", "-s -w", "0"}, {"import \"C\"\n", "-linkmode external -extldflags -static", "1"},
+	} {
+		text := "package main\n\n" + c.imports + "import \"os\"\n\nfunc main() { os.Stdout.WriteString(\"x\") }\n"
+		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		image := filepath.Join(dir, "m")
-		cmd := exec.Command("go", "build", "-ldflags="+flags, "-o", image, source)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		cmd := exec.Command("go", "build", "-ldflags="+c.flags, "-o", image, source)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED="+c.cgo)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		sites, err := Sites(image)
 		if err != nil || len(sites) < 2 || sites[0] < 0x400000 {
-			t.Errorf("ldflags %q: got %#x, %v", flags, sites, err)
+			t.Errorf("ldflags %q: got %#x, %v", c.flags, sites, err)
 		}
 	}
 	if _, err := Sites("/bin/true"); !errors.Is(err, ErrNotGoStatic) {

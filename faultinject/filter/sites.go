@@ -55,7 +55,7 @@ func Sites(image string) ([]uint64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read code of %s: %w", image, err)
 	}
-	symbols, err := gosym.NewTable(nil, gosym.NewLineTable(lines, text.Addr))
+	symbols, err := gosym.NewTable(nil, gosym.NewLineTable(lines, goText(f, text.Addr)))
 	if err != nil {
 		return nil, fmt.Errorf("read functions of %s: %w", image, err)
 	}
@@ -70,6 +70,21 @@ func Sites(image string) ([]uint64, error) {
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// goText returns where Go's functions begin. Where a C linker made the image,
+// C code lies before them, and only the symbol table tells.
+func goText(f *elf.File, section uint64) uint64 {
+	symbols, err := f.Symbols()
+	if err != nil {
+		return section // stripped: Go's own linker begins the section with them
+	}
+	for _, s := range symbols {
+		if s.Name == "runtime.text" {
+			return s.Value
+		}
+	}
+	return section
 }
 
 // returns lists the addresses after each SYSCALL instruction of a function.
