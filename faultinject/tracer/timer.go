@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"syscall"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -84,9 +84,15 @@ type sigevent struct {
 
 const sigevThreadID = 4
 
+// catchAlarms has Go catch the signal, once and for good: a late one must not
+// find its default action.
+var catchAlarms = sync.OnceValue(func() error {
+	signal.Notify(make(chan os.Signal, 1), alarmSignal)
+	return interrupting(alarmSignal)
+})
+
 func (a *alarms) make() error {
-	signal.Notify(make(chan os.Signal, 1), syscall.Signal(alarmSignal))
-	if err := interrupting(alarmSignal); err != nil {
+	if err := catchAlarms(); err != nil {
 		return err
 	}
 	event := sigevent{signo: int32(alarmSignal), notify: sigevThreadID, tid: int32(unix.Gettid())}
