@@ -23,7 +23,10 @@ type Builder struct {
 }
 
 // sources are the folders and files that decide what a build gives.
-var sources = []string{"reference", "contracts", "fixtures/native", "scripts", "go.mod", "go.sum"}
+var sources = []string{
+	"reference", "contracts", "fixtures/native", "scripts", "go.mod", "go.sum",
+	"conformance/zoo/naive", "conformance/zoo/second", // the script builds them too
+}
 
 // Build returns the folder that holds the mutant's programs. What was built
 // from the same sources before is used again. A mutant whose pieces do not
@@ -74,11 +77,13 @@ func (b Builder) make(ctx context.Context, stage string, changed map[string][]by
 	if err := copyTree(b.Root, tree, edited); err != nil {
 		return err
 	}
-	if len(edited) == 0 { // the script keeps C programs that are newer than their sources
-		for _, program := range []string{"jail", "producer"} {
-			if err := copyFile(filepath.Join(b.Root, built, program), filepath.Join(tree, built, program)); err != nil {
-				return err
-			}
+	kept := []string{"second", "second-producer"} // the script keeps C programs that are newer than their sources
+	if len(edited) == 0 {
+		kept = append(kept, "jail", "producer")
+	}
+	for _, program := range kept {
+		if err := copyFile(filepath.Join(b.Root, built, program), filepath.Join(tree, built, program)); err != nil {
+			return err
 		}
 	}
 	list, err := writeOverlay(tree, stage, overlay)
