@@ -18,11 +18,6 @@ func parseProbes(words []string) (test, error) {
 }
 
 func parseControlProbes(words []string) (test, error) {
-	words = slices.Clone(words)
-	lacking := len(words) > 0 && words[0] == "ok-or-lacking"
-	if lacking {
-		words[0] = "ok"
-	}
 	judge, err := probeTest(words)
 	if err != nil {
 		return test{}, err
@@ -44,9 +39,6 @@ func parseControlProbes(words []string) (test, error) {
 		// The probe itself does not work here, which says nothing of the launcher.
 		seen, _ := describe(inner.faults)
 		if lacksFeature(lines(v.facts.Control.Stderr()), words[1:]) {
-			if lacking {
-				return
-			}
 			w.undecided(NotRun, "needs a kernel with it: with no supervision "+seen)
 			return
 		}

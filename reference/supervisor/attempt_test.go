@@ -19,8 +19,6 @@ func ordinary(uid uint32) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 }
 
-func peak(state *os.ProcessState) int64 { return state.SysUsage().(*syscall.Rusage).Maxrss }
-
 func TestSuccess(t *testing.T) {
 	for _, jailed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("jailed=%t", jailed), func(t *testing.T) {
@@ -251,7 +249,7 @@ func TestMemory(t *testing.T) {
 	r.wants(t, 0, "")
 	t.Logf("64 MiB report: %s, %.0f MB/s, CPU of all its processes %s, S peak %d KiB",
 		r.elapsed, size/r.elapsed.Seconds()/1e6, r.cpu, r.maxRSS)
-	if r.maxRSS > 24<<10 {
+	if r.maxRSS == 0 || r.maxRSS > 24<<10 {
 		t.Errorf("S peak %d KiB, want at most 24 MiB", r.maxRSS)
 	}
 }

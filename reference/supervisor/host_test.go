@@ -2,9 +2,9 @@ package supervisor_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +57,9 @@ type launch struct {
 	env       []string
 	jailed    bool
 	producer  string // "" is the actor
+	bin       string // folder of S and its launcher; "" is the test's own
+	library   string // "" is no library: the actor reads none
+	chart     string // "" is the test's own
 	spool     int64  // bytes; 0 is enough
 	grants    string // "" is the default
 	terminal  string // argument of --terminal-status-fd; "" is the real number
@@ -76,7 +79,7 @@ type result struct {
 	record              terminal
 	exit                int
 	elapsed             time.Duration
-	maxRSS              int64         // KiB, of S
+	maxRSS              int64         // KiB, of S, while its report was read
 	cpu                 time.Duration // of S and what it reaped
 }
 
@@ -136,7 +139,7 @@ func requireRoot(t testing.TB) string {
 // hang limit far away ends what does not end.
 func (l launch) run(t testing.TB) result {
 	t.Helper()
-	folder := requireRoot(t)
+	folder := cmp.Or(l.bin, requireRoot(t))
 	report, diagnostics := newPipe(t), newPipe(t)
 	pair := must(unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0))(t)
 	ours, theirs := os.NewFile(uintptr(pair[0]), "terminal"), os.NewFile(uintptr(pair[1]), "terminal of S")
@@ -165,21 +168,21 @@ func (l launch) run(t testing.TB) result {
 	var r result
 	diagnosed, reported := make(chan []byte, 1), make(chan []byte, 1)
 	if !l.stopNotes {
+		var once sync.Once
 		diagnosed = diagnostics.drain(func() {
 			if l.atFirstNote != nil {
-				l.atFirstNote(command.Process)
+				once.Do(func() { l.atFirstNote(command.Process) })
 			}
 		})
 	}
 	if !l.stopReads {
-		reported = report.drain(nil)
+		reported = report.drain(func() { r.maxRSS = max(r.maxRSS, highWater(command.Process.Pid)) })
 	}
 	err := command.Wait()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
 	r.elapsed, r.exit = time.Since(begin), command.ProcessState.ExitCode()
-	r.maxRSS = peak(command.ProcessState)
 	r.cpu = command.ProcessState.UserTime() + command.ProcessState.SystemTime()
 	if l.stopReads {
 		reported = report.drain(nil)
@@ -198,8 +201,9 @@ func (l launch) arguments(folder string) []string {
 	if terminal == "" {
 		terminal = "3"
 	}
+	chart := cmp.Or(l.chart, folder+"/chart.csv")
 	arguments := []string{"run_json", "--report-channel", "supervised/v1", "--terminal-status-fd", terminal,
-		"--so", folder + "/chart.csv", "--ohlcv", folder + "/chart.csv", "--inputs", l.actor}
+		"--so", cmp.Or(l.library, chart), "--ohlcv", chart, "--inputs", l.actor}
 	if l.jailed {
 		arguments = append(arguments, "--profile", "jailed")
 	}
@@ -299,19 +303,38 @@ func newPipe(t testing.TB) pipe {
 	return pipe{read, write}
 }
 
-// drain reads to the end in a goroutine that ends there, and calls first, if
-// there is one, after the first byte.
-func (p pipe) drain(first func()) chan []byte {
+// highWater is the peak resident size of a process in KiB, 0 once it has
+// ended. The kernel's own peak at the exit would count this test's memory, too:
+// it is kept across exec.
+func highWater(pid int) (kib int64) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	if _, rest, ok := strings.Cut(string(text), "VmHWM:"); ok {
+		_, _ = fmt.Sscan(rest, &kib) // a process that has just ended has no such line
+	}
+	return kib
+}
+
+// drain reads to the end in a goroutine that ends there, and calls seen, if
+// there is one, after every read that brought bytes.
+func (p pipe) drain(seen func()) chan []byte {
 	content := make(chan []byte, 1)
 	go func() {
-		start := make([]byte, 1)
-		n, _ := p.read.Read(start) // what was read is judged
-		if n > 0 && first != nil {
-			first()
+		var all bytes.Buffer
+		for chunk := make([]byte, 1<<16); ; {
+			n, err := p.read.Read(chunk)
+			all.Write(chunk[:n])
+			if n > 0 && seen != nil {
+				seen()
+			}
+			if err != nil { // the end; what was read is judged
+				break
+			}
 		}
-		rest, _ := io.ReadAll(p.read)
 		_ = p.read.Close()
-		content <- append(start[:n], rest...)
+		content <- all.Bytes()
 	}()
 	return content
 }
