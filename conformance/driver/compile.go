@@ -24,7 +24,8 @@ var compilerFlags = []string{"-std=gnu11", "-O1", "-g", "-fPIC", "-fvisibility=h
 // CompileFixtures compiles the named fixtures of srcDir with the seam
 // abi_<abi>.c, and the control program, into cacheDir, as many at a time as
 // there are processors. What the cache already holds is kept: use a new folder
-// for each run. The compilers' complaints are in the error.
+// for each run. A name may be given twice. The compilers' complaints are in the
+// error.
 func CompileFixtures(cacheDir, srcDir, abi string, names []string) (Compiled, error) {
 	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
 		return Compiled{}, fmt.Errorf("compile fixtures: %w", err)
@@ -38,7 +39,7 @@ func CompileFixtures(cacheDir, srcDir, abi string, names []string) (Compiled, er
 	}
 	compiled := Compiled{Library: map[string]string{}, Control: out("control")}
 	var libraries []job
-	for _, name := range names {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		compiled.Library[name] = out(name + "." + abi + ".so")
 		libraries = append(libraries, job{"fixture " + name, compiled.Library[name],
 			[]string{"-shared", in(name + ".c"), shared[0].out, shared[1].out}})
