@@ -63,7 +63,7 @@ func (t tally) fill(r *reports.Report) {
 // place is a finding with the job it comes from.
 type place struct {
 	script.Finding
-	script, test string
+	script string
 }
 
 func (t tally) findings() map[key][]place {
@@ -71,7 +71,7 @@ func (t tally) findings() map[key][]place {
 	for _, o := range t.outcomes {
 		for _, f := range o.Findings {
 			k := key{o.Cell, f.ID}
-			all[k] = append(all[k], place{f, o.Script, o.test})
+			all[k] = append(all[k], place{f, o.Script})
 		}
 	}
 	return all
@@ -123,7 +123,7 @@ func (t tally) assertion(k key, places []place) reports.Assertion {
 		a.Lacks = lacks(a.Reason)
 	}
 	if a.Verdict != reports.Pass {
-		a.Replay = t.replay(k.cell, worst.test, k.id)
+		a.Replay = t.replay(k.cell, worst.script)
 	}
 	t.declare(&a)
 	return a
@@ -153,12 +153,12 @@ func (t tally) relative(text string) string {
 	return strings.ReplaceAll(text, t.root+string(filepath.Separator), "")
 }
 
-// replay is the command that runs an assertion's scripts again.
-func (t tally) replay(cell scenario.Cell, test, id string) string {
-	if test == "" {
-		test = contracts.TestOf(id)
+// replay is the command that runs one script again; "" where no script ran.
+func (t tally) replay(cell scenario.Cell, script string) string {
+	if script == "" {
+		return ""
 	}
-	return fmt.Sprintf("scripts/certify --launcher %s --tests %s --facade %s --profile %s", t.selection.Request.Launcher, test, cell.Facade, cell.Profile)
+	return fmt.Sprintf("scripts/certify --launcher %s --tests %s --facade %s --profile %s", t.selection.Request.Launcher, script, cell.Facade, cell.Profile)
 }
 
 // declare applies a declared gap. Broken and not-run stay what they are: they
@@ -198,7 +198,7 @@ func (t tally) leaks(r *reports.Report) {
 	for _, o := range t.outcomes {
 		for _, l := range o.Leaks {
 			r.Leaks = append(r.Leaks, reports.Leak{Cell: o.Cell.String(), Script: o.Script, Attempt: t.relative(l.Attempt),
-				What: t.relative(l.What), Replay: t.replay(o.Cell, o.test, "")})
+				What: t.relative(l.What), Replay: t.replay(o.Cell, o.Script)})
 		}
 	}
 }

@@ -199,7 +199,7 @@ func TestBlockedRunIsUndecided(t *testing.T) {
 
 func TestFailureNamesItsReplay(t *testing.T) {
 	r := tallyOf(t, nil, 1, finding("T14.02", oracle.Fail, ""))
-	want := "scripts/certify --launcher made-up --tests T14 --facade direct --profile unjailed"
+	want := "scripts/certify --launcher made-up --tests T14-made-up --facade direct --profile unjailed"
 	i := slices.IndexFunc(r.Assertions, func(a reports.Assertion) bool { return a.ID == "T14.02" })
 	if a := r.Assertions[i]; a.Replay != want || a.Findings[0].Attempt != "attempts/x" || a.Rule == "" {
 		t.Errorf("got %+v", a)

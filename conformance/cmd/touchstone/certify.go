@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -14,15 +14,15 @@ import (
 )
 
 type certifyCommand struct {
-	Launcher string   `default:"reference" help:"Name of a file in conformance/launchers, or a path." placeholder:"NAME|PATH"`
-	Tests    []string `sep:"," help:"Globs over tests (T14) or script names; all when absent." placeholder:"GLOB,…"`
-	Facade   string   `help:"Only this facade of the launcher: direct, entrypoint."`
-	Profile  string   `help:"Only this profile of the launcher: unjailed, jailed."`
-	Jobs     int      `short:"j" help:"Scripts at a time; the number of processors when 0." default:"0"`
-	Out      string   `help:"Run folder, new or empty; reports/out/RUN-ID when absent (below the temporary folder in a read-only checkout)." placeholder:"DIR"`
-	Bin      string   `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
-	JSON     bool     `name:"json" help:"One JSON object on stdout; progress stays on stderr."`
-	Full     bool     `help:"Exit 2 unless every planned assertion passed."`
+	Launcher string  `default:"reference" help:"Name of a file in conformance/launchers, or a path." placeholder:"NAME|PATH"`
+	Tests    *string `help:"Globs over tests (T14) or script names; all when absent." placeholder:"GLOB,…"`
+	Facade   string  `help:"Only this facade of the launcher: direct, entrypoint."`
+	Profile  string  `help:"Only this profile of the launcher: unjailed, jailed."`
+	Jobs     int     `short:"j" help:"Scripts at a time; the number of processors when 0." default:"0"`
+	Out      string  `help:"Run folder, new or empty; reports/out/RUN-ID when absent (below the temporary folder in a read-only checkout)." placeholder:"DIR"`
+	Bin      string  `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
+	JSON     bool    `name:"json" help:"One JSON object on stdout; progress stays on stderr."`
+	Full     bool    `help:"Exit 2 unless every planned assertion passed."`
 }
 
 // Run certifies and prints the table, or the envelope.
@@ -57,7 +57,11 @@ func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
 	if err != nil {
 		return reports.Report{}, "", err
 	}
-	selection, err := certify.Select(root, certify.Request{Launcher: c.Launcher, Tests: c.Tests, Facade: c.Facade, Profile: c.Profile})
+	request := certify.Request{Launcher: c.Launcher, Facade: c.Facade, Profile: c.Profile}
+	if c.Tests != nil { // given but empty selects nothing, which is refused
+		request.Tests = strings.Split(*c.Tests, ",")
+	}
+	selection, err := certify.Select(root, request)
 	if err != nil {
 		return reports.Report{}, "", err
 	}
@@ -135,20 +139,9 @@ func isRepository(dir string) bool {
 	return true
 }
 
-// version is the suite's own.
+// version is the suite's own; commit is set by scripts/build, "" elsewhere.
 const version = "0.1.0"
 
-func suiteVersion() reports.Suite {
-	suite := reports.Suite{Version: version}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision":
-				suite.Commit = s.Value + suite.Commit
-			case s.Key == "vcs.modified" && s.Value == "true":
-				suite.Commit += "-dirty"
-			}
-		}
-	}
-	return suite
-}
+var commit string
+
+func suiteVersion() reports.Suite { return reports.Suite{Version: version, Commit: commit} }

@@ -45,7 +45,8 @@ func run(arguments []string, stdout, stderr io.Writer) (status int) {
 			status = certify.Internal
 		}
 	}()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
+	// A reader that goes away (| head) ends the run as an interrupt does: cleaned up, status 70.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM, unix.SIGPIPE)
 	defer stop()
 	var cli commands
 	helped := false

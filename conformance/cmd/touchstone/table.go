@@ -77,7 +77,9 @@ func printFinding(out io.Writer, a reports.Assertion, run string) {
 		fmt.Fprintf(out, "  script   %s\n  attempt  %s\n", oneLine(where), filepath.Join(run, f.Attempt))
 		break
 	}
-	fmt.Fprintf(out, "  replay   %s\n", a.Replay)
+	if a.Replay != "" {
+		fmt.Fprintf(out, "  replay   %s\n", a.Replay)
+	}
 }
 
 // what is the first failed finding in words.
@@ -163,7 +165,7 @@ func suggestions(r reports.Report) []string {
 	var commands []string
 	seen := map[string]bool{}
 	for _, a := range r.Assertions {
-		if a.Verdict == reports.Fail && !seen[a.Replay] {
+		if a.Verdict == reports.Fail && a.Replay != "" && !seen[a.Replay] {
 			seen[a.Replay] = true
 			commands = append(commands, a.Replay)
 		}
