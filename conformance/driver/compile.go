@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -21,12 +22,58 @@ type Compiled struct {
 
 var compilerFlags = []string{"-std=gnu11", "-O1", "-g", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"}
 
+// SeamError is a strategy ABI for which there is no seam: a mistake of the
+// launcher file.
+type SeamError struct {
+	ABI    string
+	Source string   // the folder that was looked in
+	Seams  []string // the ABIs that it has, sorted
+}
+
+func (e *SeamError) Error() string {
+	return fmt.Sprintf("producer.abi: %q has no seam; use one of %s, or write %s", e.ABI, strings.Join(e.Seams, " "), seamPath(e.Source, e.ABI))
+}
+
+func seamPath(srcDir, abi string) string { return filepath.Join(srcDir, "abi_"+abi+".c") }
+
+// Seams are the ABIs NAME of srcDir's abi_NAME.c, sorted.
+func Seams(srcDir string) ([]string, error) {
+	entries, err := os.ReadDir(srcDir)
+	if err != nil {
+		return nil, fmt.Errorf("list seams: %w", err)
+	}
+	var seams []string
+	for _, entry := range entries {
+		name, seam := strings.CutPrefix(entry.Name(), "abi_")
+		if name, source := strings.CutSuffix(name, ".c"); seam && source {
+			seams = append(seams, name)
+		}
+	}
+	slices.Sort(seams)
+	return seams, nil
+}
+
+// CheckSeam fails with a *SeamError if srcDir has no seam for the ABI.
+func CheckSeam(srcDir, abi string) error {
+	seams, err := Seams(srcDir)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(seams, abi) {
+		return &SeamError{abi, srcDir, seams}
+	}
+	return nil
+}
+
 // CompileFixtures compiles the named fixtures of srcDir with the seam
 // abi_<abi>.c, and the control program, into cacheDir, as many at a time as
 // there are processors. What the cache already holds is kept: use a new folder
 // for each run. A name may be given twice. The compilers' complaints are in the
-// error.
+// error; an ABI without a seam is a *SeamError, before any compile.
 func CompileFixtures(cacheDir, srcDir, abi string, names []string) (Compiled, error) {
+	if err := CheckSeam(srcDir, abi); err != nil {
+		return Compiled{}, fmt.Errorf("compile fixtures: %w", err)
+	}
 	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
 		return Compiled{}, fmt.Errorf("compile fixtures: %w", err)
 	}
@@ -34,7 +81,7 @@ func CompileFixtures(cacheDir, srcDir, abi string, names []string) (Compiled, er
 	out := func(name string) string { return filepath.Join(cacheDir, name) }
 	shared := []job{
 		{"fixture.c", out("fixture.o"), []string{"-c", in("fixture.c")}},
-		{"seam " + abi, out("abi_" + abi + ".o"), []string{"-c", in("abi_" + abi + ".c")}},
+		{"seam " + abi, out("abi_" + abi + ".o"), []string{"-c", seamPath(srcDir, abi)}},
 		{"control program", out("control"), []string{in("control.c"), "-ldl"}},
 	}
 	compiled := Compiled{Library: map[string]string{}, Control: out("control")}

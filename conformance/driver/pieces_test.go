@@ -197,6 +197,25 @@ func TestCompilerComplaintsAreShown(t *testing.T) {
 	}
 }
 
+func TestAnABIWithoutASeamIsRefusedBeforeAnyCompile(t *testing.T) {
+	sources, cache := "../../fixtures/native", filepath.Join(t.TempDir(), "cache")
+	_, err := CompileFixtures(cache, sources, "nosuch", []string{"plain"})
+	var refusal *SeamError
+	want := `producer.abi: "nosuch" has no seam; use one of reference second, or write ../../fixtures/native/abi_nosuch.c`
+	if !errors.As(err, &refusal) || refusal.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := os.Stat(cache); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was compiled: %v", err)
+	}
+	if err := CheckSeam(sources, "second"); err != nil {
+		t.Errorf("the accepted twin: %v", err)
+	}
+	if _, err := Seams(cache); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("seams of a missing folder: %v", err)
+	}
+}
+
 func TestActionsWithoutAnObjectFail(t *testing.T) {
 	a := &attempt{}
 	if err := a.act(scenario.Action{Kind: scenario.DoPause, Channel: "terminal"}); err == nil {

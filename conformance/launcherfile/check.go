@@ -19,6 +19,7 @@ var (
 	knobs    = []string{"report", "diagnostic", "wall", "stall"}
 	requests = []string{"mode", "inputs", "capabilities", "validation", scenario.RequestPathSink, scenario.RequestSpillFolder}
 	word     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+	valued   = append([]string{"mode"}, knobs...) // whose value a launcher cannot do without
 	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	gapID    = regexp.MustCompile(`^T([1-9]|[12][0-9]|3[0-6])\.[0-9]{2,3}$`)
 )
@@ -37,8 +38,12 @@ func problem(key, problem, fix string) *Error { return &Error{Key: key, Problem:
 
 func (f File) checkHead() *Error {
 	switch {
+	case f.Version == 0:
+		return problem("version", "missing", "write version = 1")
 	case f.Version != 1:
 		return problem("version", fmt.Sprintf("got %d", f.Version), "write version = 1")
+	case f.Name == "":
+		return problem("name", "missing", "give the launcher a name of lower-case letters, digits and dashes")
 	case !word.MatchString(f.Name):
 		return problem("name", fmt.Sprintf("%q is not a name", f.Name), "use lower-case letters, digits and dashes, a letter first")
 	case len(f.Facade) == 0:
@@ -55,6 +60,8 @@ func (f File) checkFacades() *Error {
 		switch {
 		case name != "direct" && name != "entrypoint":
 			return problem(key, "unknown facade", "use direct or entrypoint")
+		case facade.Invocation == "":
+			return problem(key+".invocation", "missing", "use run_json or entrypoint")
 		case facade.Invocation != "run_json" && facade.Invocation != "entrypoint":
 			return problem(key+".invocation", fmt.Sprintf("got %q", facade.Invocation), "use run_json or entrypoint")
 		}
@@ -62,6 +69,9 @@ func (f File) checkFacades() *Error {
 			return p
 		}
 		if p := checkOptions(key+".options", facade.Options, slices.Concat(knobs, requests), optionPlaceholders); p != nil {
+			return p
+		}
+		if p := checkValued(key+".options", facade.Options); p != nil {
 			return p
 		}
 		if p := checkVariables(key+".variables", facade.Variables); p != nil {
@@ -116,6 +126,9 @@ func (f File) checkLaunch() *Error {
 func (f File) checkRoles() *Error {
 	if f.Cancel.Signal != "" && unix.SignalNum("SIG"+f.Cancel.Signal) == 0 {
 		return problem("cancel.signal", fmt.Sprintf("unknown signal %q", f.Cancel.Signal), "name it without SIG, as in TERM")
+	}
+	if f.Producer.ABI == "" {
+		return problem("producer.abi", "missing", "name the NAME of a fixtures/native/abi_NAME.c")
 	}
 	if !word.MatchString(f.Producer.ABI) {
 		return problem("producer.abi", fmt.Sprintf("%q names no seam", f.Producer.ABI), "name the NAME of a fixtures/native/abi_NAME.c")
@@ -192,6 +205,9 @@ func checkTexts(key string, texts, allowed []string) *Error {
 		if name, unknown := unknownPlaceholder(text, allowed); unknown {
 			return problem(key, fmt.Sprintf("placeholder {%s} is unknown here", name), "use one of {"+strings.Join(allowed, "} {")+"}")
 		}
+		if name, unclosed := unclosedPlaceholder(text); unclosed {
+			return problem(key, fmt.Sprintf("placeholder {%s is not closed", name), fmt.Sprintf("write {%s}, or a space behind a literal {", name))
+		}
 		if strings.ContainsRune(text, 0) {
 			return problem(key, "holds a NUL", "remove it")
 		}
@@ -206,6 +222,17 @@ func checkOptions(key string, options map[string][]string, names, allowed []stri
 		}
 		if p := checkTexts(key+"."+name, options[name], allowed); p != nil {
 			return p
+		}
+	}
+	return nil
+}
+
+// checkValued refuses an option that would drop the value that a scenario sets.
+func checkValued(key string, options map[string][]string) *Error {
+	for _, name := range valued {
+		pieces, given := options[name]
+		if given && !slices.ContainsFunc(pieces, func(piece string) bool { return strings.Contains(piece, "{value}") }) {
+			return problem(key+"."+name, "no {value}", `put {value} where the value goes, as in ["--option", "{value}"]`)
 		}
 	}
 	return nil

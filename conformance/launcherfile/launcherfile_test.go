@@ -148,9 +148,17 @@ func TestRefusalsAreOneLineThatNamesFileKeyAndFix(t *testing.T) {
 		"syntax":          {"version = \n", "bad.toml:1: "},
 		"type":            {"version = \"1\"\n", "bad.toml:1: "},
 		"version":         {strings.Replace(minimal, "version = 1", "version = 2", 1), "version: got 2; write version = 1"},
+		"no version":      {strings.Replace(minimal, "version = 1", "", 1), "version: missing; write version = 1"},
+		"no name":         {strings.Replace(minimal, `name = "small"`, "", 1), "name: missing; give the launcher a name"},
+		"no invocation":   {strings.Replace(minimal, `invocation = "run_json"`, "", 1), "facade.direct.invocation: missing; use run_json"},
+		"no ABI":          {strings.Replace(minimal, `abi = "reference"`, "", 1), "producer.abi: missing; name the NAME"},
+		"nothing":         {"", "version: missing; "},
 		"name":            {strings.Replace(minimal, `"small"`, `"Small One"`, 1), "name: "},
 		"no command":      {strings.Replace(minimal, `["{here}/run", "{terminal_fd}"]`, "[]", 1), "facade.direct.command: missing; give the program"},
 		"placeholder":     {strings.Replace(minimal, "{terminal_fd}", "{terminal}", 1), "facade.direct.command: placeholder {terminal} is unknown here; use one of {"},
+		"unclosed":        {strings.Replace(minimal, "{terminal_fd}", "{terminal_fd", 1), "facade.direct.command: placeholder {terminal_fd is not closed; write {terminal_fd}, or"},
+		"dash":            {strings.Replace(minimal, "{terminal_fd}", "{terminal-fd}", 1), "facade.direct.command: placeholder {terminal is not closed"},
+		"half a template": {minimal + "[pairing]\ntemplate = '{\"a\":{\"b\":\"{library\"}}'\n", "pairing.template: placeholder {library is not closed"},
 		"value":           {strings.Replace(minimal, "{terminal_fd}", "{value}", 1), "placeholder {value} is unknown here"},
 		"facade":          {strings.Replace(minimal, "facade.direct", "facade.indirect", 1), "facade.indirect: unknown facade; use direct or entrypoint"},
 		"option key":      {minimal + "[facade.direct.options]\nspeed = []\n", "facade.direct.options.speed: unknown key; use one of report"},
@@ -213,5 +221,46 @@ func TestCells(t *testing.T) {
 	want := []scenario.Cell{{Facade: "direct", Profile: "unjailed"}, {Facade: "direct", Profile: "jailed"}}
 	if got := reference(t).Cells(); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestLiteralBracesStay(t *testing.T) {
+	text := minimal + "[facade.direct.options]\ninputs = ['{\"x\":{ a}}', '{value}', '${HOME}']\n" +
+		"[pairing]\ntemplate = '{\"a\":{},\"b\":{\"c\":\"{library}\"}}'\n"
+	f, err := Parse("good.toml", "/", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := plain()
+	s.Cell.Profile, s.Inputs = "unjailed", map[string]string{"k": "{library"}
+	got, err := f.Supervised(s, values())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"a":{},"b":{"c":"/a/fixture.so"}}`; got.Pairing != want {
+		t.Errorf("got %s, want %s", got.Pairing, want)
+	}
+	if want := []string{`{"x":{ a}}`, `{"k":"{library"}`, "${HOME}"}; !slices.Equal(got.Argv[2:], want) {
+		t.Errorf("got %q, want %q", got.Argv[2:], want)
+	}
+}
+
+// TestOptionsKeepTheirValue: what a knob or mode is set to must reach the
+// launcher; the operations are asked for by the option alone.
+func TestOptionsKeepTheirValue(t *testing.T) {
+	for _, name := range []string{"report", "diagnostic", "wall", "stall", "mode"} {
+		head := minimal + "[facade.direct.options]\n" + name
+		for _, pieces := range []string{`["--x"]`, `[]`, `["--x", "{library}"]`} {
+			_, err := Parse("bad.toml", "/", []byte(head+" = "+pieces+"\n"))
+			if want := "launcher file bad.toml: facade.direct.options." + name + ": no {value}; put {value} where"; err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s: got %v, want %s", pieces, err, want)
+			}
+		}
+		if _, err := Parse("good.toml", "/", []byte(head+" = [\"--x={value}\"]\n")); err != nil {
+			t.Errorf("the accepted twin: %v", err)
+		}
+	}
+	if _, err := Parse("good.toml", "/", []byte(minimal+"[facade.direct.options]\ncapabilities = [\"--c\"]\n")); err != nil {
+		t.Errorf("an operation without a value: %v", err)
 	}
 }

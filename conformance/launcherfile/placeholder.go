@@ -8,9 +8,11 @@ import (
 )
 
 // The placeholders. {value} stands only in options; {pairing} not in the
-// pairing template itself.
+// pairing template itself. A brace before anything but a lower-case letter or
+// underscore is literal, as the braces of JSON are.
 var (
 	placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+	opening     = regexp.MustCompile(`\{[a-z_]+`)
 
 	filePlaceholders   = []string{"bin", "here", "library", "ohlcv", "attempt"}
 	launchPlaceholders = append([]string{"terminal_fd", "launch_fd", "attempt_id", "grant_report", "grant_diagnostic",
@@ -34,6 +36,17 @@ func unknownPlaceholder(text string, allowed []string) (string, bool) {
 	for _, name := range named(text) {
 		if !slices.Contains(allowed, name) {
 			return name, true
+		}
+	}
+	return "", false
+}
+
+// unclosedPlaceholder is the first name of a text whose opening brace has no
+// closing one right behind it.
+func unclosedPlaceholder(text string) (string, bool) {
+	for _, at := range opening.FindAllStringIndex(text, -1) {
+		if !strings.HasPrefix(text[at[1]:], "}") {
+			return text[at[0]+1 : at[1]], true
 		}
 	}
 	return "", false
