@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/conformance/driver"
 	"touchstone/conformance/launcherfile"
 	"touchstone/conformance/oracle"
 	"touchstone/conformance/scenario"
@@ -65,6 +66,13 @@ func Select(root string, r Request) (Selection, error) {
 	var err error
 	if selection.File, err = launcherfile.Read(selection.Path); err != nil {
 		return Selection{}, usage("%v", err)
+	}
+	var seam *driver.SeamError
+	switch err := driver.CheckSeam(filepath.Join(root, "fixtures", "native"), selection.File.Producer.ABI); {
+	case errors.As(err, &seam):
+		return Selection{}, usage("launcher file %s: %v", selection.Path, seam)
+	case err != nil:
+		return Selection{}, err
 	}
 	all, err := LoadScripts(filepath.Join(root, "testdata"))
 	if err != nil {

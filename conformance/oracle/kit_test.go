@@ -194,6 +194,7 @@ func refusalModel(t testing.TB) *model {
 		set(m.root, "channels."+name+".sha256", "null")
 	}
 	set(m.root, "channels.diagnostic.sha256", text(digest(m.diagnostic)))
+	set(m.root, "channels.report.sha256", text(digest(m.report)))
 	size := strconv.Itoa(len(m.report))
 	for _, counter := range []string{"observed_bytes", "accepted_bytes", "written_bytes"} {
 		set(m.root, "channels.report."+counter, size)

@@ -23,7 +23,9 @@ func chargedOnce(v *view, w *wants) {
 	if !ok1 || !ok2 || !ok3 {
 		return
 	}
-	relayed := report == candidate && sameDigest(v.channel("report", "sha256"), v.channel("candidate", "sha256"))
+	// The digest of a publication that was cut covers a prefix.
+	written, _ := v.channel("report", "written_bytes").uint()
+	relayed := report == candidate && (written < report || sameDigest(v.channel("report", "sha256"), v.channel("candidate", "sha256")))
 	if report == 0 || relayed {
 		report = 0
 	}

@@ -75,6 +75,9 @@ var breakages = []breakage{
 		set(m.root, "limits.sink_bytes", "5")
 		set(m.root, "channels.sink.accepted_bytes", "6")
 	}},
+	{"T1.27", refusalModel, "report digest of a refused run", counter("report", "sha256", text(strings.Repeat("a", 64)))},
+	{"T1.27", refusalModel, "report bytes of a refused run", counter("report", "written_bytes", "0")},
+	{"T1.29", refusalModel, "report of a refused run open at the packet", func(m *model) { m.ended.Report = false }},
 	{"T1.29", successModel, "report open at the packet", func(m *model) { m.ended.Report = false }},
 	{"T1.29", successModel, "diagnostic open at the packet", func(m *model) { m.ended.Diagnostic = false }},
 	{"T1.29", successModel, "no packet", func(m *model) { m.packets = 0 }},
