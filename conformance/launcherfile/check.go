@@ -24,6 +24,10 @@ var (
 	gapID    = regexp.MustCompile(`^T([1-9]|[12][0-9]|3[0-6])\.[0-9]{2,3}$`)
 )
 
+// maxSlackMS is the most that a promptness check may be loosened: the stop grace
+// and the default stall interval are of this size.
+const maxSlackMS = 5000
+
 func (f File) check() *Error {
 	checks := []func() *Error{f.checkHead, f.checkFacades, f.checkProfiles, f.checkLaunch, f.checkRoles, f.checkReference, f.checkGaps}
 	for _, check := range checks {
@@ -50,6 +54,8 @@ func (f File) checkHead() *Error {
 		return problem("facade", "missing", "describe [facade.direct] or [facade.entrypoint]")
 	case len(f.Profile) == 0:
 		return problem("profile", "missing", "describe [profile.unjailed] or [profile.jailed]")
+	case f.Tolerance.SlackMS > maxSlackMS:
+		return problem("tolerance.slack_ms", fmt.Sprintf("%d would let a late launcher pass", f.Tolerance.SlackMS), fmt.Sprintf("write at most %d", maxSlackMS))
 	}
 	return nil
 }

@@ -142,6 +142,7 @@ func TestMissingNamesWhatCannotBeAsked(t *testing.T) {
 func TestRefusalsAreOneLineThatNamesFileKeyAndFix(t *testing.T) {
 	gap := "[[gap]]\nid = \"T14.03\"\nreason = \"r\"\nowner = \"o\"\nexpiry = \"2030-01-31\"\n"
 	cases := map[string]struct{ text, want string }{
+		"loose slack":     {minimal + "[tolerance]\nslack_ms = 5001\n", "tolerance.slack_ms: 5001 would let a late launcher pass; write at most 5000"},
 		"unknown key":     {minimal + "[tolerance]\nslack = 3\n", "bad.toml:10: tolerance.slack: unknown key; remove it"},
 		"duplicate key":   {"version = 1\nversion = 1\n", "bad.toml:2: "},
 		"duplicate table": {minimal + "[profile.unjailed]\n", "each key stands once"},
