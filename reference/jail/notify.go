@@ -9,8 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNoNotification reports that the listener has nothing pending.
+// ErrNoNotification reports that the listener has nothing pending; after a
+// poll that said otherwise, an attempt was withdrawn in between.
 var ErrNoNotification = errors.New("no notification pending")
+
+// ErrListenerEnded reports that no task uses the filter any more.
+var ErrListenerEnded = errors.New("listener ended")
 
 // x32Bit marks a call of the x32 ABI, which the kernel reports as amd64.
 const x32Bit = 0x40000000
@@ -22,6 +26,7 @@ const x32Bit = 0x40000000
 // abi:name, which is an isolation violation (C-63). Not known without an op:
 // an attempt was withdrawn (interrupted or killed) before it could be read.
 // ErrNoNotification: nothing was pending; the call never blocks.
+// ErrListenerEnded: nothing can come any more.
 //
 // Rules: R18, C-56, C-63.
 func (d *Domain) Notification() (op string, known bool, err error) {
@@ -41,7 +46,10 @@ func (d *Domain) receive() (*seccomp.ScmpNotifReq, error) {
 	if _, err := retry(func() (int, error) { return unix.Poll(polled, 0) }); err != nil {
 		return nil, fmt.Errorf("poll listener: %w", err)
 	}
-	if polled[0].Revents&unix.POLLIN == 0 {
+	if events := polled[0].Revents; events&unix.POLLIN == 0 {
+		if events != 0 {
+			return nil, ErrListenerEnded
+		}
 		return nil, ErrNoNotification
 	}
 	request, err := seccomp.NotifReceive(seccomp.ScmpFd(d.Listener))

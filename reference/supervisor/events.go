@@ -26,8 +26,11 @@ func (a *attempt) onCancel() []outcome.Observation {
 func (a *attempt) onNotification() []outcome.Observation {
 	operation, known, err := a.domain.Notification()
 	switch {
-	case errors.Is(err, jail.ErrNoNotification): // a hangup: the producer is ending
+	case errors.Is(err, jail.ErrListenerEnded): // the producer is ending
 		return a.faulty(shut(&a.domain.Listener))
+	case errors.Is(err, jail.ErrNoNotification): // withdrawn since the poll
+		a.withdrawn = true
+		return nil
 	case err != nil:
 		return []outcome.Observation{outcome.Fault()}
 	case known:
