@@ -197,31 +197,56 @@ func (k *task) setTimer(d time.Duration, ring func()) {
 	k.timer = timer
 }
 
-// storm sends a signal to a process again and again.
+// storm sends one signal to a process again and again, until its time is over
+// or the process or the run ends. It owns its pidfd.
+type storm struct {
+	tracer      *Tracer
+	pidfd, tgid int
+	signal      unix.Signal
+	every       time.Duration
+	end         time.Time
+	sent        int
+	over        bool // noted
+}
+
 func (t *Tracer) storm(k *task, sig unix.Signal, every, lasting time.Duration) {
 	pidfd, err := unix.PidfdOpen(k.proc.tgid, 0)
 	if err != nil {
 		k.note(err)
 		return
 	}
-	t.stormFDs = append(t.stormFDs, pidfd)
-	end := time.Now().Add(lasting)
-	sent := 0
-	var again func()
-	again = func() {
-		err := unix.PidfdSendSignal(pidfd, sig, nil, 0)
-		if err == nil {
-			sent++
-		}
-		if err != nil || !time.Now().Add(every).Before(end) {
-			t.log.note("storm-over", fmt.Sprintf("%d signals %s to process %d", sent, unix.SignalName(sig), k.proc.tgid))
-			return
-		}
-		if _, err := t.alarms.after(every, again); err != nil && t.err == nil {
-			t.err = err
-		}
+	s := &storm{tracer: t, pidfd: pidfd, tgid: k.proc.tgid, signal: sig, every: every, end: time.Now().Add(lasting)}
+	t.storms = append(t.storms, s)
+	s.send()
+}
+
+func (s *storm) send() {
+	err := unix.PidfdSendSignal(s.pidfd, s.signal, nil, 0)
+	if err == nil {
+		s.sent++
 	}
-	again()
+	if err != nil || !time.Now().Add(s.every).Before(s.end) {
+		s.note()
+		return
+	}
+	t := s.tracer
+	if _, err := t.alarms.after(s.every, s.send); err != nil && t.err == nil {
+		t.err = err
+	}
+}
+
+// note says once how many signals were sent.
+func (s *storm) note() {
+	if !s.over {
+		s.over = true
+		s.tracer.log.note("storm-over", fmt.Sprintf("%d signals %s to process %d", s.sent, unix.SignalName(s.signal), s.tgid))
+	}
+}
+
+// close ends a storm that outlasted its process, too.
+func (s *storm) close() error {
+	s.note()
+	return unix.Close(s.pidfd)
 }
 
 // nudgeLater gives pollers their edge.

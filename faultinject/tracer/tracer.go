@@ -89,13 +89,13 @@ type Tracer struct {
 	latest    *task                             // of the stop before
 	bindings  []Binding
 
-	tasks    map[int]*task
-	procs    map[int]*process
-	freed    []freed
-	gated    []*task
-	holds    map[string][]*task
-	alarms   alarms
-	stormFDs []int // pidfds of signal storms
+	tasks  map[int]*task
+	procs  map[int]*process
+	freed  []freed
+	gated  []*task
+	holds  map[string][]*task
+	alarms alarms
+	storms []*storm
 
 	keepObjects  bool
 	waitsForExec bool // the target is a stub still
@@ -220,8 +220,8 @@ func (t *Tracer) finish(err error) (Result, error) {
 	for _, f := range t.freed {
 		err = errors.Join(err, unix.Close(f.pidfd))
 	}
-	for _, fd := range t.stormFDs {
-		err = errors.Join(err, unix.Close(fd))
+	for _, s := range t.storms {
+		err = errors.Join(err, s.close())
 	}
 	err = errors.Join(err, t.alarms.close())
 	result := Result{Status: t.status, Tallies: t.engine.Tallies(), Blind: t.blinds, Mode: t.mode, Over: t.over}
