@@ -38,7 +38,7 @@ type attempt struct {
 
 	worker        *link
 	domain        *jail.Domain
-	diagnostics   *intake
+	diagnostics   *diagnostics
 	candidate     *intake
 	report        *publisher
 	diagnosticOut *publisher
@@ -197,7 +197,8 @@ func (a *attempt) prepare() (err error) {
 	if diagnostics, inside[1], err = pipe(true, false); err != nil {
 		return err
 	}
-	a.diagnostics = newIntake(diagnostics, *a.admitted.Limits.DiagnosticBytes.Effective)
+	a.diagnostics = newDiagnostics(*a.admitted.Limits.DiagnosticBytes.Effective)
+	a.diagnostics.add(diagnostics)
 	if candidate, inside[2], err = pipe(true, false); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"hash"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,20 +15,28 @@ import (
 	"touchstone/reference/record"
 )
 
-// intake reads one private stream of the producer, within a budget, and owns
-// its read end. It reads only when the bytes read before have been passed on,
-// so that it never holds more than one queue (R09).
-type intake struct {
-	fd     int
+// boundary is where bytes are counted and hashed, within one budget, whatever
+// the number of streams that bring them. It holds one queue (R09).
+type boundary struct {
 	meter  ledger.Meter
 	digest hash.Hash // of accepted bytes
 	buffer []byte
-	ended  bool // the end was read
+}
+
+func newBoundary(limit int64) *boundary {
+	return &boundary{meter: ledger.NewMeter(limit), digest: sha256.New(), buffer: make([]byte, record.RelayQueueBytes)}
+}
+
+// intake reads one private stream into a boundary, and owns its read end. It
+// is read only when what the boundary holds has been passed on.
+type intake struct {
+	*boundary
+	fd    int
+	ended bool // the end was read
 }
 
 func newIntake(fd int, limit int64) *intake {
-	return &intake{fd: fd, meter: ledger.NewMeter(limit), digest: sha256.New(),
-		buffer: make([]byte, record.RelayQueueBytes)}
+	return &intake{boundary: newBoundary(limit), fd: fd}
 }
 
 // read makes one read and returns the accepted bytes, valid until the next. At
@@ -50,6 +59,35 @@ func (in *intake) read() ([]byte, error) {
 
 func (in *intake) open() bool   { return in.fd >= 0 }
 func (in *intake) close() error { return shut(&in.fd) }
+
+// diagnostics are the private streams of all diagnostic sources: one budget,
+// one digest, one queue. Rules: R06.
+type diagnostics struct {
+	*boundary
+	sources []*intake
+}
+
+func newDiagnostics(limit int64) *diagnostics { return &diagnostics{boundary: newBoundary(limit)} }
+
+// add takes the read end of one more source.
+func (d *diagnostics) add(fd int) {
+	d.sources = append(d.sources, &intake{boundary: d.boundary, fd: fd})
+}
+
+// open reports whether any source may still bring bytes.
+func (d *diagnostics) open() bool { return slices.ContainsFunc(d.sources, (*intake).open) }
+
+// ended reports whether every source was read to its end.
+func (d *diagnostics) ended() bool {
+	return !slices.ContainsFunc(d.sources, func(in *intake) bool { return !in.ended })
+}
+
+func (d *diagnostics) close() (err error) {
+	for _, source := range d.sources {
+		err = errors.Join(err, source.close())
+	}
+	return err
+}
 
 // publisher writes one channel to the host and owns its descriptor. What it
 // holds is someone's queue; it takes more only when that is written.

@@ -75,17 +75,23 @@ func (a *attempt) onInit() []outcome.Observation {
 	return []outcome.Observation{outcome.DomainEnded()}
 }
 
-func (a *attempt) onDiagnostics() []outcome.Observation {
-	kept, err := a.diagnostics.read()
+// onDiagnostics takes one source's bytes, unless another's were taken in this
+// batch and wait: there is one queue.
+func (a *attempt) onDiagnostics(source *intake) []outcome.Observation {
+	if len(a.diagnosticOut.pending) > 0 || !source.open() {
+		return nil
+	}
+	kept, err := source.read()
 	if errors.Is(err, errAgain) {
 		return nil
 	}
 	var seen []outcome.Observation
 	if err != nil {
 		seen = append(seen, outcome.TransportFailure(contracts.ChannelDiagnostic, outcome.ReasonIO))
-		seen = append(seen, a.faulty(a.diagnostics.close())...)
+		seen = append(seen, a.faulty(source.close())...)
 	}
 	if a.diagnostics.meter.Overflowed() {
+		seen = append(seen, a.faulty(a.diagnostics.close())...)
 		seen = append(seen, outcome.DiagnosticOverflow(a.diagnostics.meter.Limit()))
 	}
 	a.diagnosticOut.offer(kept, a.now())

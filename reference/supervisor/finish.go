@@ -168,7 +168,7 @@ func (a *attempt) diagnosticEntry() record.Channel {
 	meter := a.diagnostics.meter
 	entry.Observed, entry.Accepted = meter.Observed(), meter.Accepted()
 	entry.Truncated = meter.Overflowed() || written < meter.Accepted()
-	entry.SourceTotalKnown = a.diagnostics.ended && a.undisturbed()
+	entry.SourceTotalKnown = a.diagnostics.ended() && a.undisturbed()
 	entry.Complete = entry.SourceTotalKnown && !entry.Truncated && !a.diagnosticOut.failed
 	return entry
 }

@@ -92,7 +92,11 @@ func (a *attempt) watches() []watch {
 		add(!a.reaped, d.Producer.FD, unix.POLLIN, a.onProducer)
 		add(a.asked, d.Lifeline, unix.POLLIN, a.onAnswer)
 		add(a.reaped && !a.emptied && !a.asked, d.Init.FD, unix.POLLIN, a.onInit)
-		add(len(a.diagnosticOut.pending) == 0, a.diagnostics.fd, unix.POLLIN, a.onDiagnostics)
+		for _, source := range a.diagnostics.sources {
+			add(len(a.diagnosticOut.pending) == 0, source.fd, unix.POLLIN, func() []outcome.Observation {
+				return a.onDiagnostics(source)
+			})
+		}
 		add(len(a.worker.pending) == 0, a.candidate.fd, unix.POLLIN, a.onCandidate)
 		add(a.worker.busy(), a.worker.input, unix.POLLOUT, a.onWorkerInput)
 		add(true, a.worker.control, unix.POLLIN, a.onWorker)
