@@ -14,6 +14,7 @@ import (
 
 // Spec says what a contained producer gets; everything not named is absent.
 type Spec struct {
+	Attempt      string      // identity of the attempt, for the control group's name; "" = none
 	Helper       string      // absolute path of the static C launcher
 	UID          int         // uid and gid of the producer: never 0, one per attempt (C-79)
 	System       []string    // read-only paths of the private root; a missing one is left out, a symlink is recreated

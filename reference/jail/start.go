@@ -41,7 +41,7 @@ func Start(s Spec) (*Domain, error) {
 
 // start does the work; what it has opened by a failure is Close's to undo.
 func (d *Domain) start() (err error) {
-	if d.leaf, err = newLeaf(leafName(), d.spec.MemoryBytes); err != nil {
+	if d.leaf, err = newLeaf(leafName(d.spec.Attempt), d.spec.MemoryBytes); err != nil {
 		return err
 	}
 	launcher := launch{deadline: d.spec.Deadline, children: -1, pidfd: -1}
@@ -65,11 +65,15 @@ func (d *Domain) start() (err error) {
 	return errors.Join(heard, reaped, d.claim(launcher.children))
 }
 
-// leafName is the name of a new control group.
-func leafName() string {
+// leafName is the name of a new control group. It names its attempt, so that
+// a host can find what a killed S left.
+func leafName(attempt string) string {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
-	return "touchstone-" + hex.EncodeToString(random[:])
+	if attempt != "" {
+		attempt += "-"
+	}
+	return "touchstone-" + attempt + hex.EncodeToString(random[:])
 }
 
 // launch is one run of the launcher; it owns the files and the pidfd.

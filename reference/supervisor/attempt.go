@@ -247,7 +247,7 @@ func (a *attempt) spec(inside [3]int) jail.Spec {
 		memory = *granted
 	}
 	return jail.Spec{
-		Helper: pairing.Jail.Path, UID: pairing.UID(a.admitted.AttemptID), System: pairing.System,
+		Attempt: a.admitted.AttemptID, Helper: pairing.Jail.Path, UID: pairing.UID(a.admitted.AttemptID), System: pairing.System,
 		Files: files(request.Library, request.Chart), Exe: pairing.Producer.Path,
 		Argv: append([]string{"producer"}, request.Engine...), Env: environment, FDs: fds,
 		ScratchBytes: pairing.ScratchBytes, ScratchFiles: pairing.ScratchFiles,
