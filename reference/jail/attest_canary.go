@@ -3,7 +3,6 @@ package jail
 import (
 	"fmt"
 
-	seccomp "github.com/seccomp/libseccomp-golang"
 	"golang.org/x/sys/unix"
 )
 
@@ -23,7 +22,7 @@ func (d *Domain) canary() error {
 	if request == nil {
 		return fmt.Errorf("notification withdrawn")
 	}
-	d.pending = request.ID
+	d.pending = request.id
 	if err := d.checkCanary(request); err != nil {
 		return err
 	}
@@ -40,12 +39,11 @@ func (d *Domain) canary() error {
 	return nil
 }
 
-func (d *Domain) checkCanary(request *seccomp.ScmpNotifReq) error {
-	op, known := decode(request.Data.Arch, request.Data.Syscall)
-	arguments := request.Data.Args
-	if !known || op != "fork" || int(request.Pid) != d.Producer.PID ||
-		len(arguments) < 2 || arguments[0] != canaryFirst || arguments[1] != canarySecond {
-		return fmt.Errorf("saw %s of %d with %x", op, request.Pid, arguments)
+func (d *Domain) checkCanary(request *notification) error {
+	op, known := decode(request.arch, request.number)
+	if !known || op != "fork" || int(request.pid) != d.Producer.PID ||
+		request.args[0] != canaryFirst || request.args[1] != canarySecond {
+		return fmt.Errorf("saw %s of %d with %x", op, request.pid, request.args)
 	}
 	return nil
 }

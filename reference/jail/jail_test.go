@@ -87,7 +87,7 @@ func TestCreationCallsAreNotifiedAndRefused(t *testing.T) {
 		{"fork", "fork", true}, {"vfork", "vfork", true}, {"clone", "clone", true}, {"clone3", "clone3", true},
 		{"thread", "clone3", true}, {"shadow", "fork", true},
 		{"i386-fork", "fork", true}, {"i386-vfork", "vfork", true}, {"i386-clone", "clone", true}, {"i386-clone3", "clone3", true},
-		{"x32-fork", "fork", true}, {"i386-getpid", "x86:getpid", false}, {"x32-getpid", "x32:getpid", false},
+		{"x32-fork", "fork", true}, {"i386-getpid", "i386:20", false}, {"x32-getpid", "x32:39", false},
 	}
 	for _, test := range tests {
 		t.Run(test.entry, func(t *testing.T) {

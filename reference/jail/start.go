@@ -94,10 +94,6 @@ func (l *launch) own(fd int) *int {
 
 // open prepares the launcher's descriptors in the order of launcher.h.
 func (l *launch) open(d *Domain) error {
-	program, err := filterProgram()
-	if err != nil {
-		return refuse(ReasonPlatform, err)
-	}
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open null device: %w", err)
@@ -108,7 +104,7 @@ func (l *launch) open(d *Domain) error {
 		return err
 	}
 	l.own(instructions)
-	filter, err := memory("filter", program)
+	filter, err := memory("filter", filterBytes())
 	if err != nil {
 		return err
 	}
