@@ -11,23 +11,10 @@ import (
 	"testing"
 
 	"touchstone/conformance/certify"
-	"touchstone/conformance/driver"
 	"touchstone/conformance/oracle"
 	"touchstone/conformance/scenario"
 	"touchstone/conformance/script"
 )
-
-// TestMain is also the attempt process: driver.Start runs this binary again.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "attempt" {
-		if err := driver.Run(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(certify.Internal)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
 
 // TestContract runs every script against the reference, each in its cells. A
 // -run pattern that names no script fails: a misspelt test is no passed test.
@@ -64,12 +51,9 @@ func openBench(t *testing.T, root string, selection certify.Selection) *certify.
 			t.Fatalf("scripts/build: %v\n%s", err, said)
 		}
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := filepath.Join(root, ".build", "bin")
 	bench, err := certify.Open(context.Background(), selection, certify.Place{
-		Root: root, Bin: filepath.Join(root, ".build", "bin"), Exe: exe, Run: runFolder(t),
+		Root: root, Bin: bin, Exe: filepath.Join(bin, "touchstone-attempt"), Run: runFolder(t),
 	})
 	var lacking *certify.NotRunError
 	if errors.As(err, &lacking) {

@@ -67,6 +67,33 @@ func part(path string) string {
 	return name
 }
 
+// TestAttemptProgramIsSmall: it is started for every attempt, and what it links
+// is initialised each time. An edge that is gone has to go from here too.
+func TestAttemptProgramIsSmall(t *testing.T) {
+	const program = "touchstone/conformance/cmd/touchstone-attempt"
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if .Module}}{{.ImportPath}} {{.Module.Path}}{{end}}", program).Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var own, others []string
+	for line := range strings.Lines(string(out)) {
+		path, module, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if module == "touchstone" {
+			own = append(own, strings.TrimPrefix(path, "touchstone/conformance/"))
+		} else if !slices.Contains(others, module) {
+			others = append(others, module)
+		}
+	}
+	slices.Sort(own)
+	slices.Sort(others)
+	if wanted := []string{"cmd/touchstone-attempt", "driver", "evidence", "launcherfile", "scenario"}; !slices.Equal(own, wanted) {
+		t.Errorf("it links %q of ours, want exactly %q", own, wanted)
+	}
+	if wanted := []string{"github.com/go-json-experiment/json", "github.com/pelletier/go-toml/v2", "golang.org/x/sys"}; !slices.Equal(others, wanted) {
+		t.Errorf("it links %q, want exactly %q", others, wanted)
+	}
+}
+
 // TestOracleIsPure: what judges reads evidence values and nothing else.
 func TestOracleIsPure(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, "touchstone/conformance/oracle").Output()

@@ -130,7 +130,7 @@ type Assertion struct {
 	Universal bool      `json:"universal"`
 	Verdict   string    `json:"verdict"`
 	Lacks     string    `json:"lacks"`    // of a not-run one
-	Reason    string    `json:"reason"`   // of a not-run or broken one, and of a gap
+	Reason    string    `json:"reason"`   // of a not-run or broken one and of a gap; of a pass, what it could not show
 	Checks    int       `json:"checks"`   // that spoke of it
 	Findings  []Finding `json:"findings"` // that were no pass, at most 20
 	Replay    string    `json:"replay"`   // command that runs it again; "" for a pass

@@ -106,7 +106,7 @@ func (t tally) assertion(k key, places []place) reports.Assertion {
 		Universal: !slices.ContainsFunc(places, func(p place) bool { return p.Line > 0 }) && slices.Contains(oracle.UniversalIDs(), k.id)}
 	worst := place{}
 	for _, p := range places {
-		if rank(p.Verdict) > rank(worst.Verdict) {
+		if rank(p.Verdict) > rank(worst.Verdict) || (p.Verdict == worst.Verdict && worst.Reason == "") {
 			worst = p
 		}
 		if p.Verdict != oracle.Pass && len(a.Findings) < maxFindings {

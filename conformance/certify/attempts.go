@@ -25,7 +25,7 @@ func folder(run string, s scenario.Scenario) string {
 type live struct {
 	ctx      context.Context
 	run      string // folder
-	exe      string // touchstone itself
+	exe      string // the attempt's own program
 	bin      string // the launcher's binaries
 	file     launcherfile.File
 	compiled driver.Compiled
@@ -49,7 +49,11 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 	if err := driver.Start(l.ctx, l.exe, dir); err != nil {
 		return nil, err
 	}
-	return evidence.Load(dir)
+	a, err := evidence.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	return a, writeTranscript(a)
 }
 
 func (l *live) Reference(s scenario.Scenario) (*evidence.Attempt, error) {

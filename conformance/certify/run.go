@@ -22,7 +22,7 @@ import (
 type Place struct {
 	Root string // of the repository
 	Bin  string // the launcher's binaries
-	Exe  string // touchstone, which is started again for each attempt
+	Exe  string // touchstone-attempt, which is started for each attempt
 	Run  string // the run folder; it must be new or empty
 	Jobs int    // scripts at a time, at least 1
 }
@@ -40,6 +40,9 @@ type Progress interface {
 func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progress Progress) (reports.Report, error) {
 	if err := makeRunFolder(p.Run); err != nil {
 		return reports.Report{}, err
+	}
+	if _, err := os.Stat(p.Exe); err != nil {
+		return reports.Report{}, fmt.Errorf("find the program of attempts, which scripts/build makes: %w", err)
 	}
 	r, err := newReport(s, p, version)
 	if err != nil {

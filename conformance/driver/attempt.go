@@ -57,7 +57,7 @@ type attempt struct {
 // Run is the body of the attempt process: it makes the attempt that the folder
 // describes, records it, and leaves nothing. It returns an error only where
 // there is no whole record; what went wrong in the attempt itself is in the
-// record, as a fault. Call it as `touchstone attempt DIR`, which Start does.
+// record, as a fault. It is all of `touchstone-attempt DIR`, which Start runs.
 func Run(dir string) error {
 	if err := enterNamespaces(); err != nil {
 		return err

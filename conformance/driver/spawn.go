@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -44,12 +45,15 @@ func (a *attempt) start() (err error) {
 		return err
 	}
 	a.pid, a.started = pid, mono
-	a.record.eventAt(mono, evidence.Start{ArgvSHA256: argvDigest(a.command.Argv), PID: pid})
+	a.record.eventAt(mono, evidence.Start{ArgvSHA256: argvDigest(a.command.Argv), PID: pid, Wall: wallAt(mono)})
 	if a.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		return fmt.Errorf("watch process %d: %w", pid, err)
 	}
 	return nil
 }
+
+// wallAt is the wall-clock time of a monotonic stamp, in nanoseconds of Unix time.
+func wallAt(mono int64) int64 { return time.Now().UnixNano() - (evidence.Monotonic() - mono) }
 
 // forkInGroups starts the process in the attempt's leaves: it inherits them
 // from us, and we go back at once.

@@ -34,11 +34,11 @@ const groupVariable = "TOUCHSTONE_ATTEMPT_GROUP"
 // drain, cleanup) before Start kills it. Far away: reaching it is a suite fault.
 const hardSlack = 60 * time.Second
 
-// Start runs `EXE attempt DIR` in namespaces of its own and waits for it. It
-// returns nil when the attempt has left a whole record, whatever that says; a
-// *NeedsRootError where it cannot be made here; another error, with the
-// attempt's last words, otherwise. When ctx ends, everything of the attempt is
-// killed.
+// Start runs `EXE DIR`, EXE being the attempt's own program, in namespaces of
+// its own and waits for it. It returns nil when the attempt has left a whole
+// record, whatever that says; a *NeedsRootError where it cannot be made here;
+// another error, with the attempt's last words, otherwise. When ctx ends,
+// everything of the attempt is killed.
 func Start(ctx context.Context, exe, dir string) error {
 	if os.Geteuid() != 0 {
 		return &NeedsRootError{"an attempt is made in namespaces of its own; run as root"}
@@ -89,7 +89,7 @@ func hardLimit(dir string) (time.Duration, error) {
 func runAttempt(ctx context.Context, exe, dir, group string, log *os.File) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	c := exec.CommandContext(ctx, exe, "attempt", dir)
+	c := exec.CommandContext(ctx, exe, dir)
 	c.Env = append(os.Environ(), groupVariable+"="+group)
 	c.Stdout, c.Stderr = log, log
 	c.SysProcAttr = &syscall.SysProcAttr{

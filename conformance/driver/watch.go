@@ -195,11 +195,11 @@ func (a *attempt) dataReady(now int64, c *channel, revents int16, allowed int) {
 }
 
 func (a *attempt) readOnce(now int64, c *channel, allowed int) {
-	offset := c.total
+	first := c.total == 0
 	got, end, errno := c.read(now, a.buffer, min(allowed, len(a.buffer)))
 	if len(got) > 0 {
-		a.record.bytes(now, c.name, c.file, offset, got)
-		if c.name == scenario.ChannelReport && offset == 0 {
+		a.record.bytes(now, c.name, c.file, got)
+		if c.name == scenario.ChannelReport && first {
 			a.sampleSize()
 			a.record.event(evidence.Producers{Alive: len(a.library.producers())})
 		}
@@ -210,7 +210,7 @@ func (a *attempt) readOnce(now int64, c *channel, allowed int) {
 	if end {
 		c.ended, c.hungUp = true, true
 		a.sampleSize()
-		a.record.ended(now, c.name, c.total, errno)
+		a.record.ended(now, c.name, errno)
 		a.fire(func(t scenario.Trigger) bool { return t.Kind == scenario.AtEOF && t.Channel == c.name })
 	}
 }
@@ -226,7 +226,7 @@ func (a *attempt) packetsReady(now int64) {
 		switch {
 		case m.end:
 			a.terminal.ended = true
-			a.record.terminalEnded(now, a.terminal.packets, m.errno)
+			a.record.eventAt(now, evidence.TerminalEOF{Error: m.errno})
 		case m.packet:
 			index := a.terminal.packets
 			a.terminal.packets++

@@ -10,7 +10,8 @@
 //	report.bin         every byte read from the report endpoint
 //	diagnostic.bin     every byte read from the diagnostic endpoint
 //	packet-<n>.bin     every terminal packet
-//	transcript.pcapng  the same bytes, channel by channel, for packet tools
+//	transcript.pcapng  the same bytes, channel by channel, for packet tools; made
+//	                   of the record afterwards, and no part of it
 //	stdout.bin, stderr.bin  of an unsupervised process (reference, control)
 //
 // An event line is {"seq":n,"ts_mono":ns,"kind":K,…}: seq counts from 0

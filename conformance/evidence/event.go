@@ -17,6 +17,7 @@ type Body interface{ Kind() string }
 type Start struct {
 	ArgvSHA256 string `json:"argv_sha256"` // of the arguments, each ended by NUL
 	PID        int    `json:"pid"`
+	Wall       int64  `json:"ts_wall"` // nanoseconds of Unix time at the same moment, for people
 }
 
 // Bytes says that Size bytes arrived on a channel at Offset of its file.

@@ -22,7 +22,7 @@ const (
 
 // Finding is the outcome of one check on one attempt, or on all attempts of a
 // launch. Seen and Wanted are for people; on a pass both may be empty. Reason
-// says why a check was not run or broken.
+// says why a check was not run or broken; on a pass, what it could not show.
 type Finding struct {
 	ID      string  `json:"id"`
 	Rule    string  `json:"rule"` // the contract's rules, as assertions.tsv lists them

@@ -88,24 +88,25 @@ func Check(id string, words []string, attempts []*evidence.Attempt, f Facts) Fin
 		parsed.all(views, w)
 		return w.finding(id, attempts[0].Dir)
 	}
+	var last Finding
 	for _, v := range views {
 		w := &wants{}
 		parsed.each(v, w)
 		controlsHappened(v.attempt, w)
-		if finding := w.finding(id, v.attempt.Dir); finding.Verdict != Pass {
-			return finding
+		if last = w.finding(id, v.attempt.Dir); last.Verdict != Pass {
+			break
 		}
 	}
-	return Finding{ID: id, Rule: Rule(id), Verdict: Pass, Attempt: attempts[len(attempts)-1].Dir}
+	return last
 }
 
 func (w *wants) finding(id, dir string) Finding {
 	if w.verdict != "" {
 		return undecided(id, w.verdict, w.reason, dir)
 	}
-	finding := Finding{ID: id, Rule: Rule(id), Verdict: Pass, Attempt: dir}
+	finding := Finding{ID: id, Rule: Rule(id), Verdict: Pass, Attempt: dir, Reason: w.note}
 	if len(w.faults) > 0 {
-		finding.Verdict = Fail
+		finding.Verdict, finding.Reason = Fail, ""
 		finding.Seen, finding.Wanted = describe(w.faults)
 	}
 	return finding

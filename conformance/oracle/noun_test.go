@@ -223,6 +223,22 @@ func TestControlProbes(t *testing.T) {
 			t.Errorf("%q: got %+v, want %s", said, f, wanted)
 		}
 	}
+	for said, wanted := range map[string]Verdict{
+		"probe entry ok\n":                        Pass,
+		"probe entry ENOSYS\n":                    Pass,
+		"probe entry ENOENT\n":                    Broken,
+		"probe entry EPERM\n":                     Broken, // a control that something stops is none
+		"probe entry ENOSYS\nprobe entry EPERM\n": Broken,
+		"probe other ok\n":                        Broken,
+		"":                                        Broken,
+	} {
+		m := successModel(t)
+		m.facts.Control = controlRun(t, said)
+		f := Check("T22.32", []string{"control-probes", "ok-where-present", "entry"}, []*evidence.Attempt{m.build(t)}, m.facts)
+		if f.Verdict != wanted || (f.Reason == "") != strings.Contains(said, "entry ok") {
+			t.Errorf("where present, %q: got %+v, want %s", said, f, wanted)
+		}
+	}
 	m := successModel(t)
 	if f := Check("T22.01", []string{"control-probes", "ok", "fork"}, []*evidence.Attempt{m.build(t)}, m.facts); f.Verdict != Broken {
 		t.Errorf("without a control run: %+v", f)
@@ -274,7 +290,7 @@ func TestMalformedNounsAreRefused(t *testing.T) {
 		"fixture-line", "nowhere x report", "nowhere x on sky", "channel", "channel sky observed=1", "channel report seen=1", "channel report observed<=x",
 		"sink", "sink present", "producer", "producer x=1", "limits", "limits sky requested=1", "limits wall wanted=1", "charged", "charged x=",
 		"usage sky used=1", "usage wall", "usage wall x=1", "cleanup x=true", "record", "record x", "elapsed 5s", "elapsed <5", "elapsed <-5s",
-		"after-last-byte sky <1s", "after-last-byte report >1s", "probes", "probes fine x", "probes ok", "control-probes ok", "observed x=1",
+		"after-last-byte sky <1s", "after-last-byte report >1s", "probes", "probes fine x", "probes ok", "control-probes ok", "control-probes ok-where-present", "observed x=1",
 		"memory producer <=1", "memory supervisor 5", "read-bytes supervisor =5", "descriptors", "descriptors fine", "identity", "identity x", "namespaces private",
 		"namespaces private sky", "namespaces shared pid", "at-rendezvous x report=0", "at-rendezvous 1", "at-rendezvous 1 x=1", "producers-at-first-report-byte x",
 		"ended-before-packet sky", "attempts", "attempts alike",

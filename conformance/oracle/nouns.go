@@ -25,7 +25,7 @@ var nouns = []noun{
 	{"elapsed", "elapsed <DUR | >DUR", "from the launch to the supervisor's exit; the launcher's slack is added to an upper bound", parseElapsed},
 	{"after-last-byte", "after-last-byte CHANNEL <DUR", "from the last byte read of a channel to the supervisor's exit, with the slack", parseAfterLastByte},
 	{"probes", "probes denied NAME… | probes ok NAME…", "what the fixture's probes said", parseProbes},
-	{"control-probes", "control-probes ok NAME… | control-probes denied NAME…", "what the same probes said with no supervision", parseControlProbes},
+	{"control-probes", "control-probes ok NAME… | control-probes denied NAME… | control-probes ok-where-present NAME…", "what the same probes said with no supervision; ok-where-present: ok, or ENOSYS from a kernel that lacks it, which the report then says", parseControlProbes},
 	{"descriptors", "descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra", "the producer's descriptors, as it lists them and as the host sees them", parseDescriptors},
 	{"identity", "identity isolated", "ids of its own, no capability, no way back, a filter; seen from outside", parseIdentity},
 	{"observed", "observed member=value…", "what the host saw of the producer: threads children", parseObserved},

@@ -18,32 +18,71 @@ func parseProbes(words []string) (test, error) {
 }
 
 func parseControlProbes(words []string) (test, error) {
+	if len(words) > 0 && words[0] == "ok-where-present" {
+		return parseControlWherePresent(words)
+	}
 	judge, err := probeTest(words)
 	if err != nil {
 		return test{}, err
 	}
 	return each(func(v *view, w *wants) {
-		if v.facts.Control == nil {
-			w.undecided(Broken, "no control run before this check")
-			return
-		}
-		if reason, verdict := unusable(v.facts.Control); verdict != "" {
-			w.undecided(Broken, reason)
+		said, usable := controlSaid(v, w)
+		if !usable {
 			return
 		}
 		inner := &wants{}
-		judge(lines(v.facts.Control.Stderr()), inner)
+		judge(said, inner)
 		if len(inner.faults) == 0 {
 			return
 		}
 		// The probe itself does not work here, which says nothing of the launcher.
 		seen, _ := describe(inner.faults)
-		if lacksFeature(lines(v.facts.Control.Stderr()), words[1:]) {
+		if lacksFeature(said, words[1:]) {
 			w.undecided(NotRun, "needs a kernel with it: with no supervision "+seen)
 			return
 		}
 		w.undecided(Broken, "with no supervision: "+seen)
 	})
+}
+
+// parseControlWherePresent: the control of an entry that some kernels lack. It
+// must work, or say that the kernel has no such entry; then the launcher's part
+// of the assertion is all that there is to see, and the verdict says so.
+func parseControlWherePresent(words []string) (test, error) {
+	if err := atLeast(words, 2); err != nil {
+		return test{}, err
+	}
+	names := words[1:]
+	return each(func(v *view, w *wants) {
+		said, usable := controlSaid(v, w)
+		if !usable {
+			return
+		}
+		for _, name := range names {
+			results := probeResults(said, name)
+			switch {
+			case len(results) == 0:
+				w.undecided(Broken, "with no supervision: no probe "+name)
+			case slices.ContainsFunc(results, func(r string) bool { return r != "ok" && r != "ENOSYS" }):
+				w.undecided(Broken, "with no supervision: "+name+" "+strings.Join(results, " "))
+			case slices.Contains(results, "ENOSYS"):
+				w.note = "control not applicable: this kernel lacks it (with no supervision " + name + " ENOSYS)"
+			}
+		}
+	})
+}
+
+// controlSaid are the lines of the unsupervised run of the fixture.
+func controlSaid(v *view, w *wants) (said []string, usable bool) {
+	if v.facts.Control == nil {
+		w.undecided(Broken, "no control run before this check")
+		return nil, false
+	}
+	if reason, verdict := unusable(v.facts.Control); verdict != "" {
+		w.undecided(Broken, reason)
+		return nil, false
+	}
+	return lines(v.facts.Control.Stderr()), true
 }
 
 // featureErrors are what a call gives where the kernel was built without it.

@@ -24,6 +24,7 @@ type wants struct {
 	faults  []fault
 	verdict Verdict // Broken or NotRun, when undecided
 	reason  string
+	note    string // what a pass could not show
 }
 
 // undecided says that the evidence does not allow an answer.

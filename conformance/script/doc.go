@@ -132,8 +132,8 @@
 //		exit_class of the record
 //	cleanup ENTRY=value…
 //		values of cleanup entries
-//	control-probes ok NAME… | control-probes denied NAME…
-//		what the same probes said with no supervision
+//	control-probes ok NAME… | control-probes denied NAME… | control-probes ok-where-present NAME…
+//		what the same probes said with no supervision; ok-where-present: ok, or ENOSYS from a kernel that lacks it, which the report then says
 //	descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra
 //		the producer's descriptors, as it lists them and as the host sees them
 //	diagnostics equal TEXT | size N | pattern N | first N of-pattern | contain TEXT | lack TEXT

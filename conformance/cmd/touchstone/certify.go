@@ -79,7 +79,7 @@ func (c *certifyCommand) place(root string) (certify.Place, error) {
 	if err != nil {
 		return certify.Place{}, fmt.Errorf("find own executable: %w", err)
 	}
-	place := certify.Place{Root: root, Bin: c.Bin, Exe: exe, Run: c.Out, Jobs: c.Jobs}
+	place := certify.Place{Root: root, Bin: c.Bin, Exe: filepath.Join(filepath.Dir(exe), "touchstone-attempt"), Run: c.Out, Jobs: c.Jobs}
 	if place.Bin == "" {
 		place.Bin = filepath.Join(root, ".build", "bin")
 	}

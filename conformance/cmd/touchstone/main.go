@@ -26,7 +26,6 @@ type commands struct {
 	Recheck recheckCommand `cmd:"" help:"Judge a recorded run again, with no launcher. Exit 0 same verdicts, 1 others, 64, 70."`
 	Doctor  doctorCommand  `cmd:"" help:"Say what this machine lacks and what to do. Exit 0 nothing required, 1 something, 70."`
 	Version versionCommand `cmd:"" help:"Print the version. Exit 0."`
-	Attempt attemptCommand `cmd:"" hidden:"" help:"Make one prepared attempt; started by certify."`
 }
 
 // program is what every command gets: where it writes and where it is.

@@ -114,7 +114,8 @@ func TestTableNamesWhatFailed(t *testing.T) {
 				Findings: []reports.Finding{{Verdict: reports.Fail, Script: "T14-s", Line: 4, Phase: "P", Seen: "4\x1b[31m", Wanted: "5", Attempt: "attempts/a"}}},
 			{ID: "T14.03", Rule: "R06", Cell: "direct/jailed", Verdict: reports.NotRun, Reason: "no kernel"},
 			{ID: "T14.04", Rule: "R06", Cell: "direct/jailed", Verdict: reports.Broken, Reason: "ours"},
-			{ID: "T14.05", Rule: "R06", Cell: "direct/jailed", Verdict: reports.UnexpectedPass, Reason: "gap"}},
+			{ID: "T14.05", Rule: "R06", Cell: "direct/jailed", Verdict: reports.UnexpectedPass, Reason: "gap"},
+			{ID: "T14.06", Rule: "R06", Cell: "direct/jailed", Verdict: reports.Pass, Reason: "this kernel lacks it"}},
 		Leaks: []reports.Leak{{Script: "T14-s", Cell: "direct/jailed", Attempt: "attempts/a", What: "process: 7", Replay: "again"}}}
 	var out bytes.Buffer
 	if err := printTable(&out, r, "/run"); err != nil {
@@ -122,7 +123,7 @@ func TestTableNamesWhatFailed(t *testing.T) {
 	}
 	for _, wanted := range []string{
 		"fail T14.02 R06 direct/jailed: saw 4 [31m, wanted 5", "T14-s.txtar:4: P", filepath.Join("/run", "attempts/a"),
-		"scripts/certify --tests T14", "not-run: no kernel", "broken: ours", "unexpected-pass T14.05", "leak T14-s direct/jailed", "process: 7", "(exit 1)",
+		"scripts/certify --tests T14", "not-run: no kernel", "broken: ours", "pass: this kernel lacks it", "unexpected-pass T14.05", "leak T14-s direct/jailed", "process: 7", "(exit 1)",
 	} {
 		if !strings.Contains(out.String(), wanted) {
 			t.Errorf("no %q in\n%s", wanted, out.String())

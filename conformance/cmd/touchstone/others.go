@@ -8,7 +8,6 @@ import (
 
 	"touchstone/conformance/certify"
 	"touchstone/conformance/doctor"
-	"touchstone/conformance/driver"
 	"touchstone/contracts"
 )
 
@@ -164,10 +163,3 @@ func (versionCommand) Run(p *program) error {
 	_, err := fmt.Fprintln(p.stdout, text)
 	return err
 }
-
-type attemptCommand struct {
-	Dir string `arg:""`
-}
-
-// Run is the attempt process: it must have been started by driver.Start.
-func (c *attemptCommand) Run(p *program) error { return driver.Run(c.Dir) }

@@ -25,7 +25,7 @@ func printTable(w io.Writer, r reports.Report, run string) error {
 		return err
 	}
 	printProblems(out, r, run)
-	printUndecided(out, r)
+	printReasons(out, r)
 	fmt.Fprintf(out, "\n%d attempts of %d scripts, %.1f s, launcher %s\nevidence %s\n", r.Totals.Attempts, len(r.Scripts), r.Seconds, r.Launcher.Name, run)
 	fmt.Fprintln(out, summary(r))
 	return out.Flush()
@@ -92,14 +92,14 @@ func what(a reports.Assertion) string {
 	return a.Reason
 }
 
-// printUndecided prints the reasons why assertions were not run or broken, each
-// reason once with its assertions.
-func printUndecided(out io.Writer, r reports.Report) {
-	for _, verdict := range []string{reports.Broken, reports.NotRun} {
+// printReasons prints why assertions were not run or broken, and what those
+// that passed could not show, each reason once with its assertions.
+func printReasons(out io.Writer, r reports.Report) {
+	for _, verdict := range []string{reports.Broken, reports.NotRun, reports.Pass} {
 		var order []string
 		byReason := map[string][]string{}
 		for _, a := range r.Assertions {
-			if a.Verdict != verdict {
+			if a.Verdict != verdict || (verdict == reports.Pass && a.Reason == "") {
 				continue
 			}
 			if _, seen := byReason[a.Reason]; !seen {
