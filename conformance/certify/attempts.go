@@ -13,6 +13,7 @@ import (
 	"touchstone/conformance/evidence"
 	"touchstone/conformance/launcherfile"
 	"touchstone/conformance/scenario"
+	"touchstone/conformance/script"
 )
 
 // folder is where an attempt's evidence lies within a run.
@@ -34,6 +35,9 @@ type live struct {
 
 func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, error) {
 	dir := folder(l.run, s)
+	if reason, lacks := l.compiled.Lacking[s.Fixture.Name]; lacks {
+		return nil, unasked(dir, reason)
+	}
 	library, known := l.compiled.Library[s.Fixture.Name]
 	if !known {
 		return nil, fmt.Errorf("fixture %q is not compiled", s.Fixture.Name)
@@ -60,6 +64,18 @@ func (l *live) Reference(s scenario.Scenario) (*evidence.Attempt, error) {
 	return l.shared.once(s, func(numbered scenario.Scenario) (*evidence.Attempt, error) { return l.Run(numbered, nil) })
 }
 
+// unaskedFile stands, with the reason, where an attempt would have been.
+const unaskedFile = "not-run.txt"
+
+// unasked records that this launcher cannot be asked for an attempt.
+func unasked(dir, reason string) error {
+	err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, unaskedFile), []byte(reason), 0o644))
+	if err != nil {
+		return fmt.Errorf("record what was not run: %w", err)
+	}
+	return script.Needs(reason)
+}
+
 // recorded finds attempts in a run folder. The scenario of each must be the one
 // that the script asks for now.
 type recorded struct {
@@ -68,6 +84,9 @@ type recorded struct {
 }
 
 func (r *recorded) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, error) {
+	if reason, err := os.ReadFile(filepath.Join(folder(r.run, s), unaskedFile)); err == nil {
+		return nil, script.Needs(string(reason))
+	}
 	a, err := evidence.Load(folder(r.run, s))
 	if err != nil {
 		return nil, err

@@ -162,6 +162,7 @@ func (b *Bench) compile(names []string) error {
 		return nil
 	}
 	maps.Copy(b.attempts.compiled.Library, compiled.Library)
+	maps.Copy(b.attempts.compiled.Lacking, compiled.Lacking)
 	return nil
 }
 

@@ -14,9 +14,11 @@ import (
 )
 
 // Compiled are the fixtures of one run: library paths by fixture name, and the
-// control program.
+// control program. A fixture that asks for a further seam which the ABI lacks
+// has no library, but a reason.
 type Compiled struct {
 	Library map[string]string
+	Lacking map[string]string
 	Control string
 }
 
@@ -36,7 +38,8 @@ func (e *SeamError) Error() string {
 
 func seamPath(srcDir, abi string) string { return filepath.Join(srcDir, "abi_"+abi+".c") }
 
-// Seams are the ABIs NAME of srcDir's abi_NAME.c, sorted.
+// Seams are the ABIs NAME of srcDir's abi_NAME.c, sorted, without the further
+// seams abi_NAME_WORD.c of an ABI.
 func Seams(srcDir string) ([]string, error) {
 	entries, err := os.ReadDir(srcDir)
 	if err != nil {
@@ -50,7 +53,20 @@ func Seams(srcDir string) ([]string, error) {
 		}
 	}
 	slices.Sort(seams)
-	return seams, nil
+	return slices.DeleteFunc(slices.Clone(seams), func(name string) bool {
+		base, _, further := strings.Cut(name, "_")
+		return further && slices.Contains(seams, base)
+	}), nil
+}
+
+// furtherSeams are the words of a fixture's line " * Seams: WORD…." in its
+// first comment.
+func furtherSeams(source string) []string {
+	text, _ := os.ReadFile(source) // the compiler says it better
+	comment, _, _ := strings.Cut(string(text), "*/")
+	_, line, _ := strings.Cut(comment, "\n * Seams:")
+	line, _, _ = strings.Cut(line, "\n")
+	return strings.Fields(strings.TrimSuffix(strings.TrimSpace(line), "."))
 }
 
 // CheckSeam fails with a *SeamError if srcDir has no seam for the ABI.
@@ -66,7 +82,7 @@ func CheckSeam(srcDir, abi string) error {
 }
 
 // CompileFixtures compiles the named fixtures of srcDir with the seam
-// abi_<abi>.c, and the control program, into cacheDir, as many at a time as
+// abi_<abi>.c and the further ones that each asks for, and the control program, into cacheDir, as many at a time as
 // there are processors. What the cache already holds is kept: use a new folder
 // for each run. A name may be given twice. The compilers' complaints are in the
 // error; an ABI without a seam is a *SeamError, before any compile.
@@ -77,27 +93,61 @@ func CompileFixtures(cacheDir, srcDir, abi string, names []string) (Compiled, er
 	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
 		return Compiled{}, fmt.Errorf("compile fixtures: %w", err)
 	}
-	in := func(name string) string { return filepath.Join(srcDir, name) }
-	out := func(name string) string { return filepath.Join(cacheDir, name) }
-	shared := []job{
-		{"fixture.c", out("fixture.o"), []string{"-c", in("fixture.c")}},
-		{"seam " + abi, out("abi_" + abi + ".o"), []string{"-c", seamPath(srcDir, abi)}},
-		{"control program", out("control"), []string{in("control.c"), "-ldl"}},
-	}
-	compiled := Compiled{Library: map[string]string{}, Control: out("control")}
-	var libraries []job
+	p := plan{cacheDir, srcDir, abi, nil, nil}
+	base := []string{p.object("fixture"), p.object("abi_" + abi)}
+	compiled := Compiled{Library: map[string]string{}, Lacking: map[string]string{}, Control: p.out("control")}
+	p.shared = append(p.shared, job{"control program", compiled.Control, []string{p.source("control"), "-ldl"}})
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		compiled.Library[name] = out(name + "." + abi + ".so")
-		libraries = append(libraries, job{"fixture " + name, compiled.Library[name],
-			[]string{"-shared", in(name + ".c"), shared[0].out, shared[1].out}})
+		further, lacking := p.further(name)
+		if lacking != "" {
+			compiled.Lacking[name] = lacking
+			continue
+		}
+		compiled.Library[name] = p.out(name + "." + abi + ".so")
+		p.libraries = append(p.libraries, job{"fixture " + name, compiled.Library[name],
+			slices.Concat([]string{"-shared", p.source(name)}, base, further)})
 	}
-	if err := compileAll(shared); err != nil {
+	if err := compileAll(p.shared); err != nil {
 		return Compiled{}, err
 	}
-	if err := compileAll(libraries); err != nil {
+	if err := compileAll(p.libraries); err != nil {
 		return Compiled{}, err
 	}
 	return compiled, nil
+}
+
+// plan is what is to be compiled: shared objects, then the libraries of them.
+type plan struct {
+	cache, folder, abi string
+	shared, libraries  []job
+}
+
+func (p *plan) source(name string) string { return filepath.Join(p.folder, name+".c") }
+func (p *plan) out(name string) string    { return filepath.Join(p.cache, name) }
+
+// object is the path of a source's object file, which is made once.
+func (p *plan) object(name string) string {
+	out := p.out(name + ".o")
+	if !slices.ContainsFunc(p.shared, func(j job) bool { return j.out == out }) {
+		p.shared = append(p.shared, job{name + ".c", out, []string{"-c", p.source(name)}})
+	}
+	return out
+}
+
+// further are the objects of the seams that a fixture asks for, abi_NAME_WORD.c,
+// and of the sink's writer; or it says which of them the ABI lacks.
+func (p *plan) further(name string) (objects []string, lacking string) {
+	for _, word := range furtherSeams(p.source(name)) {
+		seam := "abi_" + p.abi + "_" + word
+		if _, err := os.Stat(p.source(seam)); err != nil {
+			return nil, fmt.Sprintf("no seam %s.c for fixture %s", seam, name)
+		}
+		objects = append(objects, p.object(seam))
+	}
+	if len(objects) > 0 {
+		objects = append(objects, p.object("sink_writer"))
+	}
+	return objects, ""
 }
 
 // job is one run of the compiler.

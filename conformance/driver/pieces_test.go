@@ -216,6 +216,28 @@ func TestAnABIWithoutASeamIsRefusedBeforeAnyCompile(t *testing.T) {
 	}
 }
 
+func TestFurtherSeamsAreLinkedWhereAFixtureAsks(t *testing.T) {
+	sources, cache := "../../fixtures/native", t.TempDir()
+	for abi, lacking := range map[string]string{"reference": "", "second": "no seam abi_second_sink.c for fixture trade_to_sink"} {
+		c, err := CompileFixtures(filepath.Join(cache, abi), sources, abi, []string{"plain", "trade_to_sink"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Lacking["trade_to_sink"]; got != lacking || (c.Library["trade_to_sink"] == "") != (lacking != "") {
+			t.Errorf("%s: lacking %q, want %q; library %q", abi, got, lacking, c.Library["trade_to_sink"])
+		}
+		for name, library := range c.Library {
+			text, err := os.ReadFile(library)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := bytes.Contains(text, []byte("strategy_set_report_sink_fd")), name != "plain"; got != want {
+				t.Errorf("%s exports the sink calls: %t, want %t", library, got, want)
+			}
+		}
+	}
+}
+
 func TestActionsWithoutAnObjectFail(t *testing.T) {
 	a := &attempt{}
 	if err := a.act(scenario.Action{Kind: scenario.DoPause, Channel: "terminal"}); err == nil {

@@ -24,6 +24,10 @@ type needsError struct{ reason string }
 
 func (e *needsError) Error() string { return e.reason }
 
+// Needs is the error of an attempt that this launcher cannot be asked for: the
+// checks that follow are not run.
+func Needs(reason string) error { return &needsError{reason} }
+
 // verbs is filled in init because its functions refer to it.
 var verbs map[string]verb
 
