@@ -119,8 +119,7 @@ func legacy(args []string, usage error) int {
 	return explain(&os.PathError{Op: "exec", Path: producer, Err: err})
 }
 
-// engineArguments leaves out what only the facade knows: the profile, and the
-// one report mode that means nothing special.
+// engineArguments leaves out the one report mode that means nothing special.
 func engineArguments(args []string) []string {
 	var kept []string
 	for i := 0; i < len(args); i++ {
@@ -128,7 +127,7 @@ func engineArguments(args []string) []string {
 		if !joined && i+1 < len(args) {
 			value = args[i+1]
 		}
-		if flag == "--profile" || flag == "--report-mode" && value == admission.ModeFull {
+		if flag == "--report-mode" && value == admission.ModeFull {
 			if !joined {
 				i++
 			}
