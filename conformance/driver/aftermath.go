@@ -96,7 +96,7 @@ func (a *attempt) listFiles() error {
 		return nil
 	}
 	var errs []error
-	for _, folder := range []string{a.path(spoolFolder), "/dev/shm"} {
+	for _, folder := range []string{a.given(spoolFolder), "/dev/shm"} {
 		errs = append(errs, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
@@ -138,15 +138,15 @@ func (a *attempt) closeAll() error {
 	return errors.Join(errs...)
 }
 
-// removeFiles removes what is of no use as evidence: the spool and the
-// library, which can be compiled again.
+// removeFiles removes what is of no use as evidence: the spool, the library,
+// which can be compiled again, and the pairing file, whose text is recorded.
 func (a *attempt) removeFiles() error {
-	err := unix.Unmount(a.path(spoolFolder), unix.MNT_DETACH)
+	err := unix.Unmount(a.given(spoolFolder), unix.MNT_DETACH)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
 		err = nil // it was never mounted
 	}
-	for _, name := range []string{spoolFolder, libraryFile} {
-		if removed := os.Remove(a.path(name)); !errors.Is(removed, fs.ErrNotExist) {
+	for _, name := range []string{spoolFolder, libraryFile, pairingFile, ""} {
+		if removed := os.Remove(a.given(name)); !errors.Is(removed, fs.ErrNotExist) {
 			err = errors.Join(err, removed)
 		}
 	}

@@ -57,12 +57,16 @@ type attempt struct {
 // Run is the body of the attempt process: it makes the attempt that the folder
 // describes, records it, and leaves nothing. It returns an error only where
 // there is no whole record; what went wrong in the attempt itself is in the
-// record, as a fault. It is all of `touchstone-attempt DIR`, which Start runs.
-func Run(dir string) error {
+// record, as a fault. It is all of touchstone-attempt, which Start runs in the
+// attempt folder.
+func Run() error {
 	if err := enterNamespaces(); err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(dir)
+	dir, err := os.Getwd()
+	if err == nil {
+		err = os.Chdir("/") // our working directory is no way to the record
+	}
 	if err != nil {
 		return fmt.Errorf("find attempt folder: %w", err)
 	}
@@ -103,23 +107,27 @@ func (a *attempt) run() error {
 
 func (a *attempt) included() []string {
 	names := []string{evidence.ScenarioFile, evidence.LauncherFile, evidence.LaunchFile, setupFile}
-	for _, name := range []string{pairingFile, a.scenario.Fixture.PayloadFile} {
-		if _, err := os.Stat(filepath.Join(a.dir, name)); name != "" && err == nil {
+	if name := a.scenario.Fixture.PayloadFile; name != "" {
+		if _, err := os.Stat(a.path(name)); err == nil {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
+// path is a file of the record.
 func (a *attempt) path(name string) string { return filepath.Join(a.dir, name) }
+
+// given is a file that the launcher is told of.
+func (a *attempt) given(name string) string { return filepath.Join(a.setup.Place, name) }
 
 // prepare makes what the attempt is made in: groups, spool and canaries.
 func (a *attempt) prepare() (err error) {
 	a.groups = ownGroups(os.Getenv(groupVariable)).make()
-	if err := os.Mkdir(a.path(spoolFolder), 0o700); err != nil {
+	if err := os.Mkdir(a.given(spoolFolder), 0o700); err != nil {
 		return fmt.Errorf("make spool: %w", err)
 	}
-	if err := mountSized(a.path(spoolFolder), a.scenario.SpoolBytes(), 0o700); err != nil {
+	if err := mountSized(a.given(spoolFolder), a.scenario.SpoolBytes(), 0o700); err != nil {
 		return err
 	}
 	if a.canaries, err = plantCanaries(); err != nil {
@@ -150,17 +158,17 @@ func (a *attempt) patchLibrary() error {
 		}
 		payload = append([]byte{}, text...)
 	}
-	at, stateful, err := patch(a.setup.Library, a.path(libraryFile), args, payload)
+	at, stateful, err := patch(a.setup.Library, a.given(libraryFile), args, payload)
 	if err != nil {
 		return err
 	}
 	var st unix.Stat_t
-	if err := unix.Stat(a.path(libraryFile), &st); err != nil {
+	if err := unix.Stat(a.given(libraryFile), &st); err != nil {
 		return fmt.Errorf("describe library: %w", err)
 	}
-	a.library = library{path: a.path(libraryFile), device: st.Dev, inode: st.Ino, state: at, hasStates: stateful}
-	sum, err := digestFile(a.path(libraryFile))
-	a.launch.Library, a.launch.LibrarySHA256 = a.path(libraryFile), sum
+	a.library = library{path: a.given(libraryFile), device: st.Dev, inode: st.Ino, state: at, hasStates: stateful}
+	sum, err := digestFile(a.given(libraryFile))
+	a.launch.Library, a.launch.LibrarySHA256 = a.given(libraryFile), sum
 	return err
 }
 

@@ -48,6 +48,30 @@ func TestHonestLaunchIsRecordedWhole(t *testing.T) {
 	}
 }
 
+// TestALauncherIsNotToldWhichTestItIsIn: a launcher that knew could behave for
+// one test only.
+func TestALauncherIsNotToldWhichTestItIsIn(t *testing.T) {
+	s := meeting()
+	s.Test, s.Script, s.Fixture.PayloadFile = "T23", "T23-marigold", "payload.bin"
+	var steps []string
+	for _, name := range []string{"cmdline", "environ", "mountinfo", "cgroup", "maps"} {
+		steps = append(steps, "show=/proc/self/"+name)
+	}
+	a := attempted(t, s, fake(t, append(steps, "show=/proc/1/cmdline", "show=/proc/mounts", "exit=0")...))
+	wantExit(t, a, 0, 0)
+	told := slices.Concat(a.Launch.Argv, a.Launch.Environment, []string{a.Launch.Document, a.Launch.Pairing, a.Launch.Library, string(a.DiagnosticBytes())})
+	for _, text := range told {
+		for _, word := range []string{"T23", "marigold", "meet"} {
+			if strings.Contains(text, word) {
+				t.Errorf("%q holds %q", text, word)
+			}
+		}
+	}
+	if !strings.Contains(string(a.DiagnosticBytes()), filepath.Dir(a.Launch.Library)+"/spool") {
+		t.Error("nothing was shown")
+	}
+}
+
 func TestAPacketBeforeTheDataEndsIsSeenAsSuch(t *testing.T) {
 	s := meeting() // the report stays open until the packet has been seen
 	s.Controls = []scenario.Rule{{Trigger: scenario.Trigger{Kind: scenario.AtPacket}, Action: scenario.Action{Kind: scenario.DoCancel}}}
@@ -200,7 +224,7 @@ func TestACancelledAttemptLeavesNoRecordAndNoProcess(t *testing.T) {
 }
 
 func TestRunOutsideItsNamespacesIsRefused(t *testing.T) {
-	if err := Run(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not started by the runner") {
+	if err := Run(); err == nil || !strings.Contains(err.Error(), "not started by the runner") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -61,8 +61,8 @@ func (a *attempt) planLaunch() error {
 		return err
 	}
 	a.plan = planDescriptors(id, a.launcher.Profile[a.scenario.Cell.Profile].Descriptor, a.scenario.ExtraDescriptors)
-	a.values = launcherfile.Values{Bin: a.setup.Bin, Library: a.path(libraryFile), OHLCV: a.setup.marketData(a.scenario.BarCount()),
-		Spool: a.path(spoolFolder), Pairing: a.path(pairingFile), Attempt: a.dir, AttemptID: hex.EncodeToString(id[:]),
+	a.values = launcherfile.Values{Bin: a.setup.Bin, Library: a.given(libraryFile), OHLCV: a.setup.marketData(a.scenario.BarCount()),
+		Spool: a.given(spoolFolder), Pairing: a.given(pairingFile), Attempt: a.setup.Place, AttemptID: hex.EncodeToString(id[:]),
 		TerminalFD: a.plan.terminal, LaunchFD: a.plan.launch}
 	if err := a.patchLibrary(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (a *attempt) planLaunch() error {
 	if a.command.Pairing == "" {
 		return nil
 	}
-	if err := writeNew(a.path(pairingFile), []byte(a.command.Pairing+"\n"), 0o644); err != nil {
+	if err := writeNew(a.given(pairingFile), []byte(a.command.Pairing+"\n"), 0o644); err != nil {
 		return fmt.Errorf("write pairing file: %w", err)
 	}
 	return nil

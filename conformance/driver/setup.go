@@ -19,15 +19,20 @@ type Setup struct {
 	Bin     string `json:"bin"`     // folder of the launcher's binaries
 	Library string `json:"library"` // the compiled fixture; a patched copy of it is used
 	Control string `json:"control"` // the compiled control program; needed by control attempts only
+	// Place is the folder of the files that the launcher is told of, made by
+	// Prepare beside the library. Its name says nothing of the attempt.
+	Place string `json:"place"`
 }
 
-// The attempt folder's files beyond those of package evidence.
+// The attempt folder's files beyond those of package evidence, and those in
+// Setup.Place, which are removed at the end.
 const (
-	setupFile   = "setup.json"
-	libraryFile = "fixture.so" // the patched copy; removed at the end
+	setupFile = "setup.json"
+	logFile   = "driver.log" // what the attempt process itself had to say
+
+	libraryFile = "strategy.so" // the patched copy
 	pairingFile = "pairing.json"
 	spoolFolder = "spool"
-	logFile     = "driver.log" // what the attempt process itself had to say
 )
 
 // Prepare makes an attempt folder and writes into it what Run needs. A
@@ -40,6 +45,9 @@ func Prepare(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) 
 		return fmt.Errorf("prepare attempt: %w", err)
 	}
 	setup, err := setup.absolute()
+	if err == nil {
+		setup.Place, err = newPlace(filepath.Dir(setup.Library))
+	}
 	if err != nil {
 		return fmt.Errorf("prepare attempt: %w", err)
 	}
@@ -59,6 +67,15 @@ func Prepare(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) 
 		return fmt.Errorf("prepare attempt: %w", err)
 	}
 	return nil
+}
+
+// newPlace is a folder that the producer's own user can read.
+func newPlace(parent string) (string, error) {
+	place, err := os.MkdirTemp(parent, "")
+	if err != nil {
+		return "", err
+	}
+	return place, os.Chmod(place, 0o755)
 }
 
 func (s Setup) marketData(bars int) string {

@@ -34,8 +34,9 @@ const groupVariable = "TOUCHSTONE_ATTEMPT_GROUP"
 // drain, cleanup) before Start kills it. Far away: reaching it is a suite fault.
 const hardSlack = 60 * time.Second
 
-// Start runs `EXE DIR`, EXE being the attempt's own program, in namespaces of
-// its own and waits for it. It returns nil when the attempt has left a whole
+// Start runs EXE, the attempt's own program, in the attempt folder and in
+// namespaces of its own, and waits for it. The launcher under test can see its
+// command line, so that it has none. Start returns nil when the attempt has left a whole
 // record, whatever that says; a *NeedsRootError where it cannot be made here;
 // another error, with the attempt's last words, otherwise. When ctx ends,
 // everything of the attempt is killed.
@@ -89,7 +90,8 @@ func hardLimit(dir string) (time.Duration, error) {
 func runAttempt(ctx context.Context, exe, dir, group string, log *os.File) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	c := exec.CommandContext(ctx, exe, dir)
+	c := exec.CommandContext(ctx, exe)
+	c.Dir = dir
 	c.Env = append(os.Environ(), groupVariable+"="+group)
 	c.Stdout, c.Stderr = log, log
 	c.SysProcAttr = &syscall.SysProcAttr{

@@ -12,7 +12,7 @@
 //
 // The payload follows: the bytes that were read, or one terminal packet. The
 // link type is USER0 (147). Timestamps are wall-clock times computed from the
-// monotonic stamps of the events, so that they are in the same order.
+// monotonic stamps of the events, each later than the one before.
 //
 // The writer buffers: nothing is certain to be in the file before Close.
 package transcript

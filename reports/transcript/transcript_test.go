@@ -73,6 +73,7 @@ func TestFramesComeBackAsWritten(t *testing.T) {
 	if len(packets) != len(frames) {
 		t.Fatalf("got %d frames, want %d", len(packets), len(frames))
 	}
+	last := int64(0)
 	for i, want := range frames {
 		got, ok := packets[i].Layer(LayerTypeFrame).(*Frame)
 		if !ok {
@@ -85,8 +86,9 @@ func TestFramesComeBackAsWritten(t *testing.T) {
 		if names[i] != want.frame.Channel.String() {
 			t.Errorf("frame %d: interface %q, want %q", i, names[i], want.frame.Channel)
 		}
-		if at := packets[i].Metadata().Timestamp; !at.Equal(zero.Add(time.Duration(want.mono))) {
-			t.Errorf("frame %d: at %v, want %v ns after %v", i, at, want.mono, zero)
+		last = max(want.mono, last+1)
+		if at := packets[i].Metadata().Timestamp; !at.Equal(zero.Add(time.Duration(last))) {
+			t.Errorf("frame %d: at %v, want %v ns after %v", i, at, last, zero)
 		}
 		if packets[i].ErrorLayer() != nil {
 			t.Errorf("frame %d: %v", i, packets[i].ErrorLayer().Error())

@@ -13,6 +13,7 @@ import (
 type Writer struct {
 	ng   *pcapgo.NgWriter
 	zero time.Time
+	last int64 // stamp of the last frame
 }
 
 // NewWriter starts a transcript on w. zero is the wall-clock time of monotonic
@@ -35,11 +36,14 @@ func interfaceOf(c Channel) pcapgo.NgInterface {
 	return pcapgo.NgInterface{Name: c.String(), LinkType: linkType, TimestampResolution: 9}
 }
 
-// Write adds a frame with the bytes read at a monotonic stamp in nanoseconds.
+// Write adds a frame with the bytes read at a monotonic stamp in nanoseconds,
+// or one nanosecond after the frame before it: readers sort by time.
 func (w *Writer) Write(mono int64, f Frame, payload []byte) error {
 	if f.Channel < Report || f.Channel > Candidate {
 		return fmt.Errorf("write transcript: %s is unknown", f.Channel)
 	}
+	mono = max(mono, w.last+1)
+	w.last = mono
 	data := append(f.header(), payload...)
 	info := gopacket.CaptureInfo{Timestamp: w.zero.Add(time.Duration(mono)), CaptureLength: len(data), Length: len(data),
 		InterfaceIndex: int(f.Channel - Report)}

@@ -1,6 +1,6 @@
-// Command touchstone-attempt makes the one attempt that a folder describes and
-// records it there. certify starts it once an attempt, so it links nothing that
-// takes time to start.
+// Command touchstone-attempt makes the one attempt that its working directory
+// describes and records it there. certify starts it once an attempt, so it
+// links nothing that takes time to start.
 package main
 
 import (
@@ -11,11 +11,11 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "touchstone-attempt: usage: touchstone-attempt DIR, as touchstone certify starts it")
+	if len(os.Args) != 1 {
+		fmt.Fprintln(os.Stderr, "touchstone-attempt: usage: no arguments, in an attempt folder, as touchstone certify starts it")
 		os.Exit(64)
 	}
-	if err := driver.Run(os.Args[1]); err != nil {
+	if err := driver.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "touchstone-attempt:", err)
 		os.Exit(70)
 	}

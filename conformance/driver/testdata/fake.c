@@ -2,7 +2,7 @@
  *
  * usage: fake TERMINAL_FD LIBRARY PRODUCER STEP…    Steps: report=TEXT diagnostic=TEXT packet=TEXT (zero bytes allowed)
  * close=report|diagnostic|terminal  producer  producer-init (PID 1 of a new namespace)  publish (the candidate)
- * attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  sleep-ms=N  flood (fd 2)  hang  exit=N  signal=N
+ * show=FILE (to fd 2)  attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  sleep-ms=N  flood (fd 2)  hang  exit=N  signal=N
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -121,6 +121,18 @@ static void leave(const char *step, const char *value)
 		need(0, step);
 }
 
+static void show(const char *path)
+{
+	char text[4096];
+	ssize_t n;
+	int fd = open(path, O_RDONLY);
+
+	need(fd >= 0, path);
+	while ((n = read(fd, text, sizeof text)) > 0)
+		write_all(2, text, (size_t)n);
+	close(fd);
+}
+
 static void take(const char *step, const char *value, char **argv)
 {
 	int number = atoi(value);
@@ -135,6 +147,8 @@ static void take(const char *step, const char *value, char **argv)
 		run_producer(argv[3], argv[2], step[8] != 0);
 	else if (strcmp(step, "publish") == 0)
 		write_all(1, candidate, candidate_size);
+	else if (strcmp(step, "show") == 0)
+		show(value);
 	else if (strcmp(step, "sleep-ms") == 0)
 		nanosleep(&(struct timespec){number / 1000, number % 1000 * 1000000L}, NULL);
 	else if (strcmp(step, "flood") == 0)
