@@ -162,20 +162,20 @@ func (d *Domain) attestLimits() error {
 
 // attestGroups wants the producer in its leaf of every hierarchy that has one.
 func (d *Domain) attestGroups() error {
-	text, err := os.ReadFile(d.proc("cgroup"))
+	if len(d.leaf.groups) == 0 {
+		return nil
+	}
+	text, err := readFile(d.proc("cgroup"))
 	if err != nil {
-		if os.IsNotExist(err) && len(d.leaf.groups) == 0 {
-			return nil
-		}
 		return err
 	}
 	for _, g := range d.leaf.groups {
 		want := ":" + strings.Join(g.controllers, ",") + ":" + filepath.Join(g.path, filepath.Base(g.folder)) + "\n"
-		if !strings.Contains(string(text), want) {
+		if !strings.Contains(text, want) {
 			return fmt.Errorf("%q not in %q", want, text)
 		}
 	}
-	return d.leaf.closeProcs()
+	return d.leaf.closeEntries()
 }
 
 // holdScratch takes hold of the producer's /tmp, so that it can be measured

@@ -3,7 +3,6 @@ package jail
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,14 +19,15 @@ type hierarchy struct {
 	folder      string   // the same in the file system
 }
 
-// counted are the v1 controllers a leaf is made in.
-var counted = []string{"memory", "pids", "cpuacct"}
+// counted are the controllers that a leaf is made for. CPU time is known from
+// the wait.
+var counted = []string{"memory", "pids"}
 
 // group is the producer's leaf in one hierarchy.
 type group struct {
 	hierarchy
 	folder string
-	procs  int // open cgroup.procs, closed once the producer has joined
+	entry  int // v1: the open tasks file; unified: the folder; closed once the producer is in
 }
 
 // leaf is the producer's control group below S's own, in every usable
@@ -35,9 +35,11 @@ type group struct {
 type leaf struct{ groups []group }
 
 // hierarchies finds the usable trees from the texts of /proc/self/mountinfo
-// and /proc/self/cgroup: unified, v1, hybrid or none.
+// and /proc/self/cgroup: unified, v1, hybrid or none. The unified one is left
+// out where v1 has every counted controller: it has none of them then.
 func hierarchies(mountinfo, own string) []hierarchy {
 	var found []hierarchy
+	var covered []string // by v1
 	for line := range strings.Lines(own) {
 		_, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
 		controllers, path, ok := strings.Cut(rest, ":")
@@ -53,7 +55,11 @@ func hierarchies(mountinfo, own string) []hierarchy {
 		}
 		if h.folder = h.locate(mountinfo); h.folder != "" {
 			found = append(found, h)
+			covered = append(covered, h.controllers...)
 		}
+	}
+	if !slices.ContainsFunc(counted, func(c string) bool { return !slices.Contains(covered, c) }) {
+		found = slices.DeleteFunc(found, func(h hierarchy) bool { return h.unified })
 	}
 	return found
 }
@@ -85,21 +91,26 @@ func (h *hierarchy) matches(m mount) bool {
 	return m.kind == "cgroup" && slices.Contains(strings.Split(m.super, ","), h.controllers[0])
 }
 
-// newLeaf makes the leaf. A hierarchy that cannot be written is left out; a
-// memory limit that no hierarchy can hold is refused.
-func newLeaf(name string, memoryBytes int64) (*leaf, error) {
-	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
+// ownHierarchies are those of S.
+func ownHierarchies() ([]hierarchy, error) {
+	mountinfo, err := readFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, fmt.Errorf("read mounts: %w", err)
 	}
-	own, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	own, err := readFile("/proc/self/cgroup")
+	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return nil, fmt.Errorf("read own control groups: %w", err)
 	}
+	return hierarchies(mountinfo, own), nil
+}
+
+// newLeaf makes the leaf. A hierarchy that cannot be written is left out; a
+// memory limit that no hierarchy can hold is refused.
+func newLeaf(name string, usable []hierarchy, memoryBytes int64) (*leaf, error) {
 	l := &leaf{}
 	limited := memoryBytes == 0
-	for _, h := range hierarchies(string(mountinfo), string(own)) {
-		g := group{hierarchy: h, folder: filepath.Join(h.folder, name), procs: -1}
+	for _, h := range usable {
+		g := group{hierarchy: h, folder: filepath.Join(h.folder, name), entry: -1}
 		if !g.make() {
 			continue
 		}
@@ -114,12 +125,19 @@ func newLeaf(name string, memoryBytes int64) (*leaf, error) {
 	return l, nil
 }
 
-// make creates the folder and opens its procs file; false leaves nothing.
+// make creates the folder and opens the way in; false leaves nothing. The way
+// in is one that moves no running process between groups: that waits for a
+// grace period of the kernel, some 10 ms. The tasks file moves the writing
+// thread alone, and the unified folder has a process cloned into it.
 func (g *group) make() bool {
 	if err := unix.Mkdir(g.folder, 0o755); err != nil {
 		return false
 	}
-	fd, err := unix.Open(filepath.Join(g.folder, "cgroup.procs"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	path, flags := filepath.Join(g.folder, "tasks"), unix.O_WRONLY|unix.O_CLOEXEC
+	if g.unified {
+		path, flags = g.folder, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC
+	}
+	fd, err := unix.Open(path, flags, 0)
 	if err != nil || !g.joinable() {
 		if err == nil {
 			_ = unix.Close(fd) // never written
@@ -127,7 +145,7 @@ func (g *group) make() bool {
 		_ = unix.Rmdir(g.folder) // a fresh empty group
 		return false
 	}
-	g.procs = fd
+	g.entry = fd
 	// One task is all a producer may be; the filter refuses more before this does.
 	_ = g.write("pids.max", "1") // a backstop where the controller exists
 	return true
@@ -138,8 +156,8 @@ func (g *group) joinable() bool {
 	if !g.unified {
 		return true
 	}
-	kind, err := os.ReadFile(filepath.Join(g.folder, "cgroup.type"))
-	return err == nil && strings.TrimSpace(string(kind)) == "domain"
+	kind, err := readFile(filepath.Join(g.folder, "cgroup.type"))
+	return err == nil && strings.TrimSpace(kind) == "domain"
 }
 
 // limitMemory sets the limit, swap included where that is accounted.
@@ -168,26 +186,30 @@ func (g *group) write(name, value string) error {
 	return errors.Join(err, unix.Close(fd))
 }
 
-// procs lists the open procs files, which the producer writes itself into.
-func (l *leaf) procs() []int {
-	var fds []int
+// entries lists the launcher's words for the ways in, in the groups' order.
+func (l *leaf) entries() []string {
+	var words []string
 	for _, g := range l.groups {
-		fds = append(fds, g.procs)
+		if g.unified {
+			words = append(words, "group")
+		} else {
+			words = append(words, "tasks")
+		}
 	}
-	return fds
+	return words
 }
 
-func (l *leaf) closeProcs() error {
+func (l *leaf) closeEntries() error {
 	var errs []error
 	for i := range l.groups {
-		errs = append(errs, closeOnce(&l.groups[i].procs))
+		errs = append(errs, closeOnce(&l.groups[i].entry))
 	}
 	return errors.Join(errs...)
 }
 
 // remove closes what is open and removes the groups, which must be empty.
 func (l *leaf) remove() error {
-	errs := []error{l.closeProcs()}
+	errs := []error{l.closeEntries()}
 	for _, g := range l.groups {
 		if err := unix.Rmdir(g.folder); err != nil && err != unix.ENOENT {
 			errs = append(errs, fmt.Errorf("remove control group %s: %w", g.folder, err))

@@ -69,6 +69,28 @@ func memory(name string, content []byte) (int, error) {
 	return fd, nil
 }
 
+// readFile reads a whole file of the kernel's, whose size is not known before.
+// It is bare: what a runtime does around an open file costs more than the file.
+func readFile(path string) (text string, err error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", fmt.Errorf("open %s: %w", path, err)
+	}
+	content, done := make([]byte, 4096), 0
+	for {
+		n, err := retry(func() (int, error) { return unix.Read(fd, content[done:]) })
+		if n <= 0 || err != nil {
+			if err = errors.Join(err, unix.Close(fd)); err != nil {
+				return "", fmt.Errorf("read %s: %w", path, err)
+			}
+			return string(content[:done]), nil
+		}
+		if done += n; done == len(content) {
+			content = append(content, make([]byte, done)...)
+		}
+	}
+}
+
 // packetPair returns a SOCK_SEQPACKET pair: S's end nonblocking, the other not.
 func packetPair() (own, other int, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)

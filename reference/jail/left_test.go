@@ -55,6 +55,44 @@ func TestNothingIsLeftOfManyDomains(t *testing.T) {
 	}
 }
 
+// TestUnifiedGroup: a domain whose only hierarchy is the unified one begins in
+// its group there.
+func TestUnifiedGroup(t *testing.T) {
+	b := newBench(t, "end_as_told", "wait")
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, path, found := strings.Cut("\n"+string(own), "\n0::")
+	usable := hierarchies(string(mounts), "0::"+path)
+	if !found || len(usable) != 1 {
+		t.Skip("not run: needs the unified hierarchy")
+	}
+	d := newDomain(b.spec)
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := d.start(usable); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.leaf.groups) != 1 || !d.leaf.groups[0].unified {
+		t.Fatalf("groups %+v", d.leaf.groups)
+	}
+	if err := d.Attest(); err != nil { // it looks for the group in /proc/PID/cgroup
+		t.Error(err)
+	}
+	if err := d.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, d)
+}
+
 // children lists the children of this process.
 func children(t *testing.T) string {
 	t.Helper()

@@ -56,8 +56,9 @@ func TestHierarchies(t *testing.T) {
 		mounts, own string
 		want        []string
 	}{
-		"hybrid": {hybridMounts, hybridOwn, []string{"/sys/fs/cgroup/pids/y", "/sys/fs/cgroup/memory/a/b",
-			"/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/with space/u"}},
+		"hybrid": {hybridMounts, hybridOwn, []string{"/sys/fs/cgroup/pids/y", "/sys/fs/cgroup/memory/a/b"}},
+		"hybrid without pids": {hybridMounts, strings.Replace(hybridOwn, "pids", "rdma", 1),
+			[]string{"/sys/fs/cgroup/memory/a/b", "/sys/fs/cgroup/with space/u"}},
 		"unified":           {"1 0 0:1 / /cg rw - cgroup2 none rw\n", "0::/me\n", []string{"/cg/me"}},
 		"none":              {"1 0 0:1 / / rw - ext4 disk rw\n", "0::/me\n", nil},
 		"outside the mount": {"1 0 0:1 /other /cg rw - cgroup2 none rw\n", "0::/me\n", nil},

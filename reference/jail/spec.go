@@ -93,20 +93,21 @@ func (s *Spec) producerNumbers() []int {
 }
 
 // encode writes the launcher's instructions: NUL-terminated key=value words.
-// first is the launcher's number of the first passed cgroup descriptor, which
-// are followed by the producer's in ascending order of their final number.
-func (s *Spec) encode(first, cgroups int) []byte {
+// first is the launcher's number of the first way into a control group; these,
+// each with its word, are followed by the producer's descriptors in ascending
+// order of their final number.
+func (s *Spec) encode(first int, entries []string) []byte {
 	var b strings.Builder
 	word := func(key string, value any) { fmt.Fprintf(&b, "%s=%v\x00", key, value) }
 	word("uid", s.UID)
 	word("scratch_bytes", s.ScratchBytes)
 	word("scratch_files", s.ScratchFiles)
 	word("control", s.control())
-	for i := range cgroups {
-		word("cgroup", first+i)
+	for i, entry := range entries {
+		word(entry, first+i)
 	}
 	for i, number := range s.producerNumbers() {
-		word("fd", fmt.Sprintf("%d:%d", number, first+cgroups+i))
+		word("fd", fmt.Sprintf("%d:%d", number, first+len(entries)+i))
 	}
 	for _, path := range s.System {
 		word("system", path)

@@ -22,11 +22,11 @@ func Start(s Spec) (*Domain, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	d := &Domain{
-		Producer: Process{FD: -1}, Init: Process{FD: -1}, Listener: -1, Lifeline: -1,
-		spec: s, control: -1, scratch: -1,
+	d := newDomain(s)
+	usable, err := ownHierarchies()
+	if err == nil {
+		err = d.start(usable)
 	}
-	err := d.start()
 	if err == nil {
 		return d, nil
 	}
@@ -39,9 +39,16 @@ func Start(s Spec) (*Domain, error) {
 	return nil, refused
 }
 
+func newDomain(s Spec) *Domain {
+	return &Domain{
+		Producer: Process{FD: -1}, Init: Process{FD: -1}, Listener: -1, Lifeline: -1,
+		spec: s, control: -1, scratch: -1,
+	}
+}
+
 // start does the work; what it has opened by a failure is Close's to undo.
-func (d *Domain) start() (err error) {
-	if d.leaf, err = newLeaf(leafName(d.spec.Attempt), d.spec.MemoryBytes); err != nil {
+func (d *Domain) start(usable []hierarchy) (err error) {
+	if d.leaf, err = newLeaf(leafName(d.spec.Attempt), usable, d.spec.MemoryBytes); err != nil {
 		return err
 	}
 	launcher := launch{deadline: d.spec.Deadline, children: -1, pidfd: -1}
@@ -99,7 +106,7 @@ func (l *launch) open(d *Domain) error {
 		return fmt.Errorf("open null device: %w", err)
 	}
 	l.own(null)
-	instructions, err := memory("instructions", d.spec.encode(firstPassed, len(d.leaf.groups)))
+	instructions, err := memory("instructions", d.spec.encode(firstPassed, d.leaf.entries()))
 	if err != nil {
 		return err
 	}
@@ -124,8 +131,8 @@ func (l *launch) open(d *Domain) error {
 	for _, fd := range []int{null, null, null, instructions, control, lifeline, filter, l.children} {
 		l.passed = append(l.passed, uintptr(fd))
 	}
-	for _, fd := range d.leaf.procs() {
-		l.passed = append(l.passed, uintptr(fd))
+	for _, g := range d.leaf.groups {
+		l.passed = append(l.passed, uintptr(g.entry))
 	}
 	for _, number := range d.spec.producerNumbers() {
 		l.passed = append(l.passed, uintptr(d.spec.FDs[number]))
@@ -133,7 +140,7 @@ func (l *launch) open(d *Domain) error {
 	return nil
 }
 
-// firstPassed is the launcher's number of the first control group file.
+// firstPassed is the launcher's number of the first way into a control group.
 const firstPassed = 8
 
 func (l *launch) exec(path string) error {

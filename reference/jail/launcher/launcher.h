@@ -5,7 +5,7 @@
  * Started by S with: 3 the instructions (NUL-terminated key=value words),
  * 4 the control socket, 5 the init's end of the lifeline, 6 the filter
  * program, 7 shared memory for the pids of both processes; from 8 up the
- * cgroup.procs files and the producer's descriptors.
+ * ways into the control groups and the producer's descriptors.
  *
  * Exit: 0 both processes were cloned; 1 a message on the control socket says
  * what failed. Every failure is final: nothing is tried in a weaker way.
@@ -49,8 +49,9 @@ struct spec {
 	uint32_t uid;			/* and gid */
 	uint64_t scratch_bytes, scratch_files;
 	int control;			/* the parked producer's control socket */
-	size_t ncgroups, nfds;
-	int cgroup[MAX_CGROUPS];	/* open cgroup.procs files */
+	size_t ntasks, nfds;
+	int tasks[MAX_CGROUPS];		/* open tasks files of v1 groups */
+	int group;			/* folder of the unified group; -1 without one */
 	int target[MAX_FDS], source[MAX_FDS];
 	struct words system, files, argv, env;
 	const char *exe;

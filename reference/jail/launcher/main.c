@@ -18,10 +18,11 @@
  * Clones a child whose real parent is S. The exit signal must be 0 with
  * CLONE_PARENT; the kernel then takes ours, SIGCHLD. The kernel also writes
  * the pid into memory shared with S, so that no child is forgotten should
- * this process be killed before it can tell.
+ * this process be killed before it can tell. A group, unless negative, is the
+ * control group in which the child begins.
  */
 static pid_t
-clone_for_supervisor(uint64_t namespaces, int32_t *shared, int *pidfd)
+clone_for_supervisor(uint64_t namespaces, int group, int32_t *shared, int *pidfd)
 {
 	struct clone_args args = {
 		.flags = CLONE_PARENT | CLONE_PARENT_SETTID | CLONE_PIDFD | namespaces,
@@ -29,6 +30,10 @@ clone_for_supervisor(uint64_t namespaces, int32_t *shared, int *pidfd)
 		.pidfd = (uint64_t)(uintptr_t)pidfd,
 	};
 
+	if (group >= 0) {
+		args.flags |= CLONE_INTO_CGROUP;
+		args.cgroup = (uint64_t)group;
+	}
 	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
@@ -77,7 +82,7 @@ clone_init(const struct spec *spec, int32_t *shared)
 
 	if (pipe2(built, O_CLOEXEC) != 0)
 		fail("pipe", "");
-	pid_t pid = clone_for_supervisor(NAMESPACES, shared, &pidfd);
+	pid_t pid = clone_for_supervisor(NAMESPACES, -1, shared, &pidfd);
 	if (pid < 0)
 		fail("clone init", "");
 	if (pid == 0) {
@@ -107,7 +112,7 @@ main(void)
 	if (setns(init, NAMESPACES) != 0)
 		fail("join namespaces of init", "");
 	close(init);
-	pid_t pid = clone_for_supervisor(0, shared + 1, &pidfd);
+	pid_t pid = clone_for_supervisor(0, spec.group, shared + 1, &pidfd);
 	if (pid < 0)
 		fail("clone producer", "");
 	if (pid == 0)

@@ -12,12 +12,12 @@
 
 #include "launcher.h"
 
-/* Moves this process into the prepared groups. */
+/* Moves this process, its one thread, into the prepared v1 groups. */
 static void
 join_cgroups(const struct spec *spec)
 {
-	for (size_t i = 0; i < spec->ncgroups; i++)
-		if (write(spec->cgroup[i], "0", 1) != 1)
+	for (size_t i = 0; i < spec->ntasks; i++)
+		if (write(spec->tasks[i], "0", 1) != 1)
 			fail("join cgroup", "");
 }
 

@@ -83,8 +83,10 @@ take(struct spec *spec, const char *key, char *value)
 		spec->scratch_files = number(value);
 	else if (strcmp(key, "control") == 0)
 		spec->control = (int)number(value);
-	else if (strcmp(key, "cgroup") == 0 && spec->ncgroups < MAX_CGROUPS)
-		spec->cgroup[spec->ncgroups++] = (int)number(value);
+	else if (strcmp(key, "tasks") == 0 && spec->ntasks < MAX_CGROUPS)
+		spec->tasks[spec->ntasks++] = (int)number(value);
+	else if (strcmp(key, "group") == 0)
+		spec->group = (int)number(value);
 	else if (strcmp(key, "fd") == 0)
 		add_descriptor(spec, value);
 	else if (strcmp(key, "system") == 0)
@@ -108,6 +110,7 @@ spec_read(struct spec *spec)
 	size_t length;
 	char *words = read_whole(FD_SPEC, &length);
 
+	spec->group = -1;
 	for (char *word = words; word < words + length; ) {
 		char *next = word + strlen(word) + 1;
 		char *equals = strchr(word, '=');
