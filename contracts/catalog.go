@@ -3,7 +3,6 @@ package contracts
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -54,7 +53,17 @@ type Arg struct {
 // ErrCatalog is the cause of every refusal of ParseCatalog.
 var ErrCatalog = errors.New("not a failure catalog")
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{2,47}$`)
+// isName says whether a code's name has 3 to 48 characters of a-z, 0-9 and _
+// and begins with a letter.
+func isName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if letter := 'a' <= c && c <= 'z'; !letter && (i == 0 || c != '_' && (c < '0' || '9' < c)) {
+			return false
+		}
+	}
+	return 3 <= len(name) && len(name) <= 48
+}
 
 // LoadCatalog returns the project's own catalog: the public codes, the seven
 // that the contract adds and those that only the contract names.
@@ -101,8 +110,8 @@ func ParseCatalog(content []byte) (Catalog, error) {
 }
 
 func (c Catalog) checkCode(name string, code Code) error {
-	if !nameForm.MatchString(name) {
-		return fmt.Errorf("name does not match %s", nameForm)
+	if !isName(name) {
+		return errors.New("name is not 3 to 48 of a-z, 0-9 and _ behind a letter")
 	}
 	if !slices.Contains(c.Classes, code.Class) {
 		return fmt.Errorf("class %q is not in classes", code.Class)

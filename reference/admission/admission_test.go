@@ -194,7 +194,7 @@ func FuzzDecodeLaunch(f *testing.F) {
 	f.Add([]byte(`{"attempt_id":`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		l, err := DecodeLaunch(content)
-		if !attemptIDForm.MatchString(l.AttemptID) {
+		if !isAttemptID(l.AttemptID) {
 			t.Fatalf("identity %q with error %v", l.AttemptID, err)
 		}
 	})

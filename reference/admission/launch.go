@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -45,7 +44,9 @@ type Spool struct {
 // NoAttemptID is the identity of an attempt whose host gave none. Rules: C-2.
 var NoAttemptID = strings.Repeat("0", 32)
 
-var attemptIDForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+func isAttemptID(id string) bool {
+	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == ""
+}
 
 // errAttemptID refuses a descriptor whose identity is malformed: a usage
 // refusal, unlike a descriptor that cannot be read. Rules: C-2.
@@ -67,7 +68,7 @@ func DecodeLaunch(content []byte) (Launch, error) {
 	if l.Version != 1 {
 		return Launch{AttemptID: salvage(content)}, fmt.Errorf("decode launch descriptor: version %d, want 1", l.Version)
 	}
-	if !attemptIDForm.MatchString(l.AttemptID) {
+	if !isAttemptID(l.AttemptID) {
 		l.AttemptID = NoAttemptID
 		return l, fmt.Errorf("decode launch descriptor: %w", errAttemptID)
 	}
@@ -80,7 +81,7 @@ func salvage(content []byte) string {
 		AttemptID string `json:"attempt_id"`
 	}
 	// Members of a wrong type elsewhere do not matter here; syntax does.
-	if err := json.Unmarshal(content, &l); err != nil || !attemptIDForm.MatchString(l.AttemptID) {
+	if err := json.Unmarshal(content, &l); err != nil || !isAttemptID(l.AttemptID) {
 		return NoAttemptID
 	}
 	return l.AttemptID

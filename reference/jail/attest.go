@@ -43,27 +43,28 @@ func (d *Domain) proc(name string) string {
 	return filepath.Join("/proc", strconv.Itoa(d.Producer.PID), name)
 }
 
-// statusFields reads the "Key: words" lines of a status file.
-func statusFields(path string) (map[string]string, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	fields := map[string]string{}
-	for line := range strings.Lines(string(text)) {
-		if key, value, ok := strings.Cut(line, ":"); ok {
-			fields[key] = strings.Join(strings.Fields(value), " ")
-		}
-	}
-	return fields, nil
+// statusText is the text of a status file, lines of "Key: words".
+type statusText string
+
+func readStatus(path string) (statusText, error) {
+	text, err := readFile(path)
+	return statusText("\n" + text), err
+}
+
+// field returns the words of one line with single blanks between, and whether
+// there is such a line.
+func (s statusText) field(key string) (words string, found bool) {
+	_, rest, found := strings.Cut(string(s), "\n"+key+":")
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.Join(strings.Fields(line), " "), found
 }
 
 func (d *Domain) attestStatus() error {
-	own, err := statusFields("/proc/self/status")
+	own, err := readStatus("/proc/self/status")
 	if err != nil {
 		return err
 	}
-	have, err := statusFields(d.proc("status"))
+	have, err := readStatus(d.proc("status"))
 	if err != nil {
 		return err
 	}
@@ -72,16 +73,19 @@ func (d *Domain) attestStatus() error {
 		return err
 	}
 	for key, value := range want {
-		if have[key] != value {
-			return fmt.Errorf("%s is %q, want %q", key, have[key], value)
+		if words, found := have.field(key); !found || words != value {
+			return fmt.Errorf("%s is %q, want %q", key, words, value)
 		}
 	}
-	return checkNamespacePID(have["NSpid"], own["NSpid"], d.Producer.PID)
+	numbers, _ := have.field("NSpid")
+	ownNumbers, _ := own.field("NSpid")
+	return checkNamespacePID(numbers, ownNumbers, d.Producer.PID)
 }
 
 // wantedStatus is the state of the parked producer; S's own filters count too (C-78).
-func (d *Domain) wantedStatus(own map[string]string) (map[string]string, error) {
-	filters, err := strconv.Atoi(own["Seccomp_filters"])
+func (d *Domain) wantedStatus(own statusText) (map[string]string, error) {
+	count, _ := own.field("Seccomp_filters")
+	filters, err := strconv.Atoi(count)
 	if err != nil {
 		return nil, fmt.Errorf("own filter count: %w", err)
 	}
@@ -130,13 +134,13 @@ func (d *Domain) attestNamespaces() error {
 // attestInit wants the init without capabilities, holding the lifeline only.
 func (d *Domain) attestInit() error {
 	folder := filepath.Join("/proc", strconv.Itoa(d.Init.PID))
-	have, err := statusFields(filepath.Join(folder, "status"))
+	have, err := readStatus(filepath.Join(folder, "status"))
 	if err != nil {
 		return err
 	}
 	for _, key := range []string{"CapPrm", "CapEff", "CapBnd", "CapAmb"} {
-		if strings.Trim(have[key], "0") != "" || have[key] == "" {
-			return fmt.Errorf("%s is %q", key, have[key])
+		if set, _ := have.field(key); strings.Trim(set, "0") != "" || set == "" {
+			return fmt.Errorf("%s is %q", key, set)
 		}
 	}
 	numbers, err := descriptorNumbers(filepath.Join(folder, "fd"))
@@ -148,12 +152,13 @@ func (d *Domain) attestInit() error {
 
 // attestLimits reads the file: asking with prlimit needs a right that S may lack.
 func (d *Domain) attestLimits() error {
-	text, err := os.ReadFile(d.proc("limits"))
+	text, err := readFile(d.proc("limits"))
 	if err != nil {
 		return err
 	}
+	text = strings.Join(strings.Fields(text), " ")
 	for _, want := range []string{"Max core file size 1 1 bytes", "Max locked memory 0 0 bytes", "Max msgqueue size 0 0 bytes"} {
-		if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want) {
+		if !strings.Contains(text, want) {
 			return fmt.Errorf("not %q", want)
 		}
 	}

@@ -79,9 +79,10 @@ func (d *Domain) sameObject(number, own int) error {
 
 // openFlags reads the flags of a descriptor, close-on-exec included.
 func openFlags(path string) (uint64, error) {
-	fields, err := statusFields(path)
+	info, err := readStatus(path)
 	if err != nil {
 		return 0, err
 	}
-	return strconv.ParseUint(fields["flags"], 8, 64)
+	flags, _ := info.field("flags")
+	return strconv.ParseUint(flags, 8, 64)
 }

@@ -27,12 +27,12 @@ func (d *Domain) attestRoot() error {
 	if cwd != "/" {
 		return fmt.Errorf("working folder is %s", cwd)
 	}
-	text, err := os.ReadFile(d.proc("mountinfo"))
+	text, err := readFile(d.proc("mountinfo"))
 	if err != nil {
 		return err
 	}
 	given := slices.Concat(d.spec.System, d.spec.Files, []string{d.spec.Exe})
-	return checkMounts(string(text), given)
+	return checkMounts(text, given)
 }
 
 // checkMounts wants every mount to be the sealed root, /tmp, a device or

@@ -27,5 +27,8 @@ func parseMount(line string) (mount, bool) {
 
 // unescape undoes the octal escapes \040 \011 \012 \134 of mountinfo.
 func unescape(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(text)
 }

@@ -1,7 +1,6 @@
 package jail
 
 import (
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -83,20 +82,20 @@ func (g *group) limitV1() *int64 {
 
 // number reads a file of one integer; "max" and absence are nil.
 func (g *group) number(name string) *int64 {
-	text, err := os.ReadFile(filepath.Join(g.folder, name))
+	text, err := readFile(filepath.Join(g.folder, name))
 	if err != nil {
 		return nil
 	}
-	return integer(string(text))
+	return integer(text)
 }
 
 // keyed reads one "key value" line.
 func (g *group) keyed(name, key string) *int64 {
-	text, err := os.ReadFile(filepath.Join(g.folder, name))
+	text, err := readFile(filepath.Join(g.folder, name))
 	if err != nil {
 		return nil
 	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if value, ok := strings.CutPrefix(line, key+" "); ok {
 			return integer(value)
 		}
