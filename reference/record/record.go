@@ -122,9 +122,10 @@ func (t Terminal) Encode() ([]byte, error) {
 }
 
 // fixPoint encodes until the stated length is the actual one. A longer number
-// only lengthens the packet, so it converges from zero (C-37).
+// only lengthens the packet, so it converges (C-37); it begins with a number of
+// as many digits as every record's length has, because of its fixed cells.
 func (t Terminal) fixPoint() ([]byte, error) {
-	for stated := 0; ; {
+	for stated := 10000; ; {
 		packet, err := t.encode(int64(stated))
 		if err != nil || len(packet) == stated {
 			return packet, err

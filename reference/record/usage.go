@@ -1,43 +1,40 @@
 package record
 
-import "touchstone/contracts"
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"touchstone/contracts"
+)
 
 // Usage is the measured-usage block: five stages and the whole job, each with
 // the nineteen fixed cells. Rules: R12.
 type Usage struct {
-	Version int    `json:"version"`
-	Stages  Stages `json:"stages"`
-	Job     Entry  `json:"job"`
+	Version int
+	Stages  Stages
+	Job     Entry
 }
 
 // Stages has one entry for each stage, started or not.
-type Stages struct {
-	Prepare  Entry `json:"prepare"`
-	Compile  Entry `json:"compile"`
-	Run      Entry `json:"run"`
-	Finalize Entry `json:"finalize"`
-	Publish  Entry `json:"publish"`
-}
+type Stages struct{ Prepare, Compile, Run, Finalize, Publish Entry }
 
-// Entry is the cells of one stage or of the job.
+// Entry is the cells of one stage or of the job, in the contract's order.
 type Entry struct {
-	State     string          `json:"state"`
-	Resources map[string]Cell `json:"resources"`
+	State string
+	cells []cell
 }
 
-// Cell is one resource. A quantity that is not known is nil, never 0.
-type Cell struct {
-	Used      *int64 `json:"used"`
-	Requested *int64 `json:"requested"`
-	Limit     *int64 `json:"limit"`
-	Peak      *int64 `json:"peak"`
-	Unit      string `json:"unit"`
-	Scope     string `json:"scope"`
-	Source    string `json:"source"`
-	State     string `json:"state"`
+// cell is one resource.
+type cell struct {
+	Quantity
+	scope, source, state string
 }
 
-// Quantity is what is known of one cell; the unit is the cell's own.
+var cells = contracts.UsageCells()
+
+// Quantity is what is known of one cell, nil where nothing is, never 0; the
+// unit is the cell's own.
 type Quantity struct{ Used, Peak, Requested, Limit *int64 }
 
 // largest is the largest integer that a record may carry (inclusive).
@@ -63,16 +60,16 @@ func Started(scope string) Entry {
 }
 
 func entry(scope, state string) Entry {
-	e := Entry{State: state, Resources: make(map[string]Cell)}
-	for _, cell := range contracts.UsageCells() {
+	e := Entry{State: state, cells: make([]cell, len(cells))}
+	for i, known := range cells {
 		own := scope
-		switch cell.Name {
+		switch known.Name {
 		case "memory_job":
 			own = contracts.ScopeJobDomain
 		case "arena_claimed", "arena_capacity":
 			own = contracts.ScopeAttachment
 		}
-		e.Resources[cell.Name] = Cell{Unit: cell.Unit, Scope: own, Source: contracts.SourceNone, State: state}
+		e.cells[i] = cell{scope: own, source: contracts.SourceNone, state: state}
 	}
 	return e
 }
@@ -80,10 +77,60 @@ func entry(scope, state string) Entry {
 // Set fills one cell. Without Used and Peak the cell stays unavailable, and
 // its source none, but keeps what admission knows.
 func (e Entry) Set(name, source string, q Quantity) {
-	cell := e.Resources[name]
-	cell.Used, cell.Peak, cell.Requested, cell.Limit = q.Used, q.Peak, q.Requested, q.Limit
-	if q.Used != nil || q.Peak != nil {
-		cell.Source, cell.State = source, contracts.StateMeasured
+	for i := range cells {
+		if cells[i].Name != name {
+			continue
+		}
+		e.cells[i].Quantity = q
+		if q.Used != nil || q.Peak != nil {
+			e.cells[i].source, e.cells[i].state = source, contracts.StateMeasured
+		}
 	}
-	e.Resources[name] = cell
+}
+
+// MarshalJSONTo implements the encoder's interface. It spells the cells
+// itself: they are most of a record, and fixed but for numbers.
+func (u Usage) MarshalJSONTo(enc *jsontext.Encoder) error {
+	b := append(make([]byte, 0, 1<<15), `{"version":`...)
+	b = strconv.AppendInt(b, int64(u.Version), 10)
+	b = append(b, `,"stages":{"prepare":`...)
+	b = append(u.Stages.Prepare.encode(b), `,"compile":`...)
+	b = append(u.Stages.Compile.encode(b), `,"run":`...)
+	b = append(u.Stages.Run.encode(b), `,"finalize":`...)
+	b = append(u.Stages.Finalize.encode(b), `,"publish":`...)
+	b = append(u.Stages.Publish.encode(b), `},"job":`...)
+	return enc.WriteValue(append(u.Job.encode(b), '}'))
+}
+
+func (e Entry) encode(b []byte) []byte {
+	b = append(word(append(b, `{"state":`...), e.State), `,"resources":{`...)
+	for i, c := range e.cells {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(word(b, cells[i].Name), ':')
+		b = append(c.encode(b, cells[i].Unit), '}')
+	}
+	return append(b, "}}"...)
+}
+
+func (c cell) encode(b []byte, unit string) []byte {
+	b = number(append(b, `{"used":`...), c.Used)
+	b = number(append(b, `,"requested":`...), c.Requested)
+	b = number(append(b, `,"limit":`...), c.Limit)
+	b = number(append(b, `,"peak":`...), c.Peak)
+	b = word(append(b, `,"unit":`...), unit)
+	b = word(append(b, `,"scope":`...), c.scope)
+	b = word(append(b, `,"source":`...), c.source)
+	return word(append(b, `,"state":`...), c.state)
+}
+
+// word spells a word of the vocabulary, which needs no escape.
+func word(b []byte, s string) []byte { return append(append(append(b, '"'), s...), '"') }
+
+func number(b []byte, n *int64) []byte {
+	if n == nil {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, *n, 10)
 }

@@ -176,12 +176,10 @@ func (a *attempt) start() *outcome.Failure {
 	return new(outcome.IsolationUnavailable(reason))
 }
 
-// prepare reserves the storage, builds the domain and attests it.
+// prepare reserves the storage, builds the domain and attests it. The worker
+// starts and reserves while the domain is being built.
 func (a *attempt) prepare() (err error) {
 	if a.worker, err = startWorker(a.admitted.Request.Operation, a.admitted.Launch.Spool.Path, a.allowance()); err != nil {
-		return err
-	}
-	if err := a.reserved(); err != nil {
 		return err
 	}
 	inside := [3]int{-1, -1, -1} // null device, diagnostics, candidate
@@ -206,7 +204,10 @@ func (a *attempt) prepare() (err error) {
 	if a.domain, err = jail.Start(a.spec(inside)); err != nil {
 		return err
 	}
-	return a.domain.Attest()
+	if err := a.domain.Attest(); err != nil {
+		return err
+	}
+	return a.reserved()
 }
 
 // reserved waits for the worker's word that the storage is there.

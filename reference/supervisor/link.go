@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
 
@@ -28,13 +28,31 @@ const (
 )
 
 // message is one packet from the worker. It is S's own program, but what it
-// says about a claim is still bounded.
+// says about a claim is still bounded. The packet is the five in a row, with
+// blanks between.
 type message struct {
-	Word       string             `json:"word"`
-	Settlement outcome.Settlement `json:"settlement,omitzero"`
-	Code       string             `json:"code,omitzero"`
-	Args       jsontext.Value     `json:"args,omitzero"`
-	Omitted    bool               `json:"omitted,omitzero"`
+	Word       string
+	Settlement outcome.Settlement
+	Omitted    bool
+	Code       string
+	Args       jsontext.Value // compact
+}
+
+func (m message) encode() []byte {
+	return fmt.Appendf(nil, "%s %d %t %s %s", m.Word, m.Settlement, m.Omitted, m.Code, string(m.Args))
+}
+
+func decodeMessage(packet string) (message, error) {
+	parts := strings.SplitN(packet, " ", 5)
+	if len(parts) != 5 {
+		return message{}, errors.New("decode message of worker: not five parts")
+	}
+	settlement, err1 := strconv.ParseUint(parts[1], 10, 8)
+	omitted, err2 := strconv.ParseBool(parts[2])
+	if err := errors.Join(err1, err2); err != nil {
+		return message{}, fmt.Errorf("decode message of worker: %w", err)
+	}
+	return message{parts[0], outcome.Settlement(settlement), omitted, parts[3], jsontext.Value(parts[4])}, nil
 }
 
 // link is S's end of the worker: a killable process of S's own binary that
@@ -120,16 +138,15 @@ func (l *link) busy() bool { return l.input >= 0 && (l.finished || len(l.pending
 
 // hear takes one message.
 func (l *link) hear() (message, error) {
-	var m message
 	packet := make([]byte, record.TerminalBytes)
 	n, err := transfer(unix.Read, l.control, packet)
 	switch {
 	case err != nil:
-		return m, err
+		return message{}, err
 	case n == 0:
-		return m, errors.New("worker ended")
+		return message{}, errors.New("worker ended")
 	}
-	return m, json.Unmarshal(packet[:n], &m)
+	return decodeMessage(string(packet[:n]))
 }
 
 // publish asks for the retained document.

@@ -23,8 +23,7 @@ import (
 //
 // Rules: R04, R11, C-30, C-31.
 type shape struct {
-	wanted  map[string]byte // member of a success document, and its kind
-	catalog contracts.Catalog
+	wanted map[string]byte // member of a success document, and its kind
 }
 
 // newShape returns the shape of one operation's documents. A report may have
@@ -37,7 +36,7 @@ func newShape(operation admission.Operation) shape {
 		admission.Capabilities: {"engine": '"', "capabilities": '{'},
 		admission.Validation:   {"engine": '"', "validation_only": 't', "report_window": '{'},
 	}
-	return shape{wanted: wanted[operation], catalog: contracts.LoadCatalog()}
+	return shape{wanted: wanted[operation]}
 }
 
 // limits has the scanner keep only what judge reads. Args may be spelled far
@@ -83,7 +82,7 @@ func (s shape) claim(kinds map[string]byte, code, args jsonscan.Member) message 
 	if err := json.Unmarshal(code.Raw, &word); err != nil || args.Kind != '{' {
 		return malformed
 	}
-	row, known := s.catalog.Codes[word]
+	row, known := contracts.LoadCatalog().Codes[word] // read for a claim only
 	switch {
 	case !known:
 		return malformed

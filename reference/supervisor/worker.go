@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 
 	"touchstone/reference/admission"
@@ -67,11 +66,7 @@ func (w *worker) fail(word string) int {
 }
 
 func say(m message) error {
-	packet, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	return writeAll(workerControl, packet)
+	return writeAll(workerControl, m.encode())
 }
 
 // reserve makes an unlinked file in the spool and allocates all of it: storage
