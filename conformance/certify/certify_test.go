@@ -403,7 +403,11 @@ func TestCancelledRunIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(ctx, s, Place{Root: root, Exe: exe, Run: filepath.Join(t.TempDir(), "run"), Jobs: 1}, reports.Suite{}, silent{})
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "producer"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(ctx, s, Place{Root: root, Bin: bin, Exe: exe, Run: filepath.Join(t.TempDir(), "run"), Jobs: 1}, reports.Suite{}, silent{})
 	if !errors.Is(err, cause) || r.ExitStatus == Conforming {
 		t.Errorf("got exit %d, %v", r.ExitStatus, err)
 	}

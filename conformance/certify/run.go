@@ -36,8 +36,12 @@ type Progress interface {
 
 // Run runs a selection and writes the run folder. The report's exit status
 // stands for every verdict; an error means that there is no report to trust
-// (an unwritable run folder is a *UsageError, anything else internal).
+// (a launcher that is not there or an unwritable run folder is a *UsageError,
+// anything else internal).
 func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progress Progress) (reports.Report, error) {
+	if absent := s.File.Absent(s.Path, p.Bin); absent != nil {
+		return reports.Report{}, usage("%v", absent)
+	}
 	if err := makeRunFolder(p.Run); err != nil {
 		return reports.Report{}, err
 	}

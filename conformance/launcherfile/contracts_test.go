@@ -55,6 +55,22 @@ func asJSON(t *testing.T, text []byte) any {
 	return value
 }
 
+// recorded is a file as an attempt folder holds it, but for the member of its
+// own that it has there.
+func recorded(t *testing.T, f File) any {
+	t.Helper()
+	text, err := Encode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(value.(map[string]any), "folder")
+	return value
+}
+
 // TestReaderAndSchemaAcceptTheSameFiles: every launcher file of the suite and
 // the example of contracts.
 func TestReaderAndSchemaAcceptTheSameFiles(t *testing.T) {
@@ -74,8 +90,12 @@ func TestReaderAndSchemaAcceptTheSameFiles(t *testing.T) {
 	}
 	compiled, _ := schema(t)
 	for name, text := range texts {
-		if _, err := Parse(name, "/", text); err != nil {
+		f, err := Parse(name, "/", text)
+		if err != nil {
 			t.Errorf("reader: %v", err)
+		}
+		if err := compiled.Validate(recorded(t, f)); err != nil {
+			t.Errorf("schema: %s, as it is recorded: %v", name, err)
 		}
 		if err := compiled.Validate(asJSON(t, text)); err != nil {
 			t.Errorf("schema: %s: %v", name, err)

@@ -15,7 +15,6 @@ type File struct {
 	Shape       map[string]Shape   `toml:"shape" json:"shape"` // full, capabilities, validation, failure
 	Diagnostics Diagnostics        `toml:"diagnostics" json:"diagnostics"`
 	Tolerance   Tolerance          `toml:"tolerance" json:"tolerance"`
-	Requires    Requires           `toml:"requires" json:"requires"`
 	Gap         []Gap              `toml:"gap" json:"gap"`
 
 	// Folder holds the file: the placeholder {here}. Set by Read.
@@ -100,7 +99,7 @@ type Shape struct {
 	// with {value} where any JSON value may stand without changing the shape.
 	// Only of full; without it, documents with a value of their own cannot be
 	// asked for.
-	Hole []string `toml:"hole" json:"hole"`
+	Hole []string `toml:"hole" json:"hole,omitzero"`
 }
 
 // Diagnostics are bytes that the harness itself puts in front of D (C-59).
@@ -111,11 +110,6 @@ type Diagnostics struct {
 // Tolerance is the stated slack of promptness checks, in milliseconds.
 type Tolerance struct {
 	SlackMS uint64 `toml:"slack_ms" json:"slack_ms"`
-}
-
-// Requires says what this launcher cannot do without.
-type Requires struct {
-	Root bool `toml:"root" json:"root"`
 }
 
 // Gap is a declared gap: an assertion that still runs and must fail.
