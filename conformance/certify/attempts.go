@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"touchstone/conformance/driver"
 	"touchstone/conformance/evidence"
 	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/oracle"
 	"touchstone/conformance/scenario"
 	"touchstone/conformance/script"
 )
@@ -31,9 +34,24 @@ type live struct {
 	file     launcherfile.File
 	compiled driver.Compiled
 	shared   references
+	failFast bool
+	stopped  atomic.Bool // no further attempt
+}
+
+// errStopped is why an attempt of a run with FailFast was not made.
+var errStopped = script.Needs("--fail-fast ended the run before this")
+
+// heard stops the run at a result that says enough.
+func (l *live) heard(r script.Result) {
+	if l.failFast && (worstFinding(r) == string(oracle.Fail) || len(r.Leaks) > 0) {
+		l.stopped.Store(true)
+	}
 }
 
 func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, error) {
+	if l.stopped.Load() {
+		return nil, errStopped
+	}
 	dir := folder(l.run, s)
 	if reason, lacks := l.compiled.Lacking[s.Fixture.Name]; lacks {
 		return nil, unasked(dir, reason)
@@ -57,6 +75,9 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 	if err != nil {
 		return nil, err
 	}
+	if _, hung := evidence.First[evidence.Watchdog](a); hung && l.failFast {
+		l.stopped.Store(true) // a launcher that hangs costs its limit in each attempt
+	}
 	return a, writeTranscript(a)
 }
 
@@ -79,8 +100,9 @@ func unasked(dir, reason string) error {
 // recorded finds attempts in a run folder. The scenario of each must be the one
 // that the script asks for now.
 type recorded struct {
-	run    string
-	shared references
+	run      string
+	shared   references
+	failFast bool
 }
 
 func (r *recorded) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, error) {
@@ -88,6 +110,9 @@ func (r *recorded) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, 
 		return nil, script.Needs(string(reason))
 	}
 	a, err := evidence.Load(folder(r.run, s))
+	if r.failFast && errors.Is(err, fs.ErrNotExist) {
+		return nil, errStopped
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +136,9 @@ func (r *recorded) Reference(s scenario.Scenario) (*evidence.Attempt, error) {
 	return r.shared.find(s, func(n scenario.Scenario) (*evidence.Attempt, error) {
 		for ; ; n.Number++ {
 			if _, err := os.Stat(folder(r.run, n)); err != nil {
+				if r.failFast {
+					return nil, errStopped
+				}
 				return nil, fmt.Errorf("no recorded reference for this request: %w", err)
 			}
 			if a, err := r.Run(n, nil); err == nil {

@@ -415,3 +415,28 @@ func TestCancelledRunIsAnError(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestFailFastMakesNoFurtherAttempt: what is left is not run, and the exit
+// status is that of the failure.
+func TestFailFastMakesNoFurtherAttempt(t *testing.T) {
+	l := &live{failFast: true}
+	l.heard(script.Result{Findings: []script.Finding{{Finding: oracle.Finding{Verdict: oracle.NotRun}}}})
+	if l.stopped.Load() {
+		t.Fatal("what is not run ended the run")
+	}
+	for name, r := range map[string]script.Result{
+		"failure": {Findings: []script.Finding{{Finding: oracle.Finding{Verdict: oracle.Fail}}}},
+		"leak":    {Leaks: []script.Leak{{What: "process"}}},
+	} {
+		l := &live{failFast: true}
+		l.heard(r)
+		if _, err := l.Run(scenario.Scenario{}, nil); !errors.Is(err, errStopped) {
+			t.Errorf("after a %s: %v", name, err)
+		}
+		slow := &live{}
+		slow.heard(r)
+		if slow.stopped.Load() {
+			t.Errorf("a %s ended a run that was not asked to end", name)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func judgeAgain(dir string, m meta, s Selection, jobs int) (reports.Report, erro
 	defer os.RemoveAll(work) // scripts only: a remnant in the temporary folder harms nobody
 	var outcomes []outcome
 	if m.Blocked == "" {
-		outcomes = perform(s, jobs, work, &recorded{run: dir}, silent{})
+		outcomes = perform(s, jobs, work, &recorded{run: dir, failFast: s.Request.FailFast}, silent{})
 	}
 	r := reports.Report{Schema: reports.SchemaName, Version: reports.Version, RunID: m.RunID, Suite: m.Suite,
 		Launcher: m.Launcher, Selection: m.Selection, Started: m.Started, Host: m.Host}

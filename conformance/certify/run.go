@@ -162,7 +162,8 @@ func (b *Bench) compile(names []string) error {
 		return err
 	}
 	if b.attempts == nil {
-		b.attempts = &live{ctx: b.ctx, run: b.place.Run, exe: b.place.Exe, bin: b.place.Bin, file: b.selection.File, compiled: compiled}
+		b.attempts = &live{ctx: b.ctx, run: b.place.Run, exe: b.place.Exe, bin: b.place.Bin, file: b.selection.File, compiled: compiled,
+			failFast: b.selection.Request.FailFast}
 		return nil
 	}
 	maps.Copy(b.attempts.compiled.Library, compiled.Library)
@@ -208,6 +209,9 @@ func perform(s Selection, width int, work string, attempts script.Attempts, prog
 				j := s.jobs[i]
 				started := time.Now()
 				result := script.Run(j.script, j.cell, s.File, attempts, work)
+				if l, running := attempts.(*live); running {
+					l.heard(result)
+				}
 				took := time.Since(started)
 				outcomes[i] = outcome{Result: result, test: j.script.Test, seconds: took.Seconds()}
 				report.Lock()

@@ -32,6 +32,7 @@ type Request struct {
 	Tests    []string // globs over T14 or script names; empty is all
 	Facade   string   // "" is all of the launcher's
 	Profile  string
+	FailFast bool // no new attempt after the first failure
 }
 
 // job is one script in one cell.

@@ -22,6 +22,7 @@ type certifyCommand struct {
 	Out      string  `help:"Run folder, new or empty; reports/out/RUN-ID when absent (below the temporary folder in a read-only checkout)." placeholder:"DIR"`
 	Bin      string  `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
 	JSON     bool    `name:"json" help:"One JSON object on stdout; progress stays on stderr."`
+	FailFast bool    `help:"Make no new attempt after the first failure, leak or hang; what is left is not run."`
 	Full     bool    `help:"Exit 2 unless every planned assertion passed."`
 }
 
@@ -57,7 +58,7 @@ func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
 	if err != nil {
 		return reports.Report{}, "", err
 	}
-	request := certify.Request{Launcher: c.Launcher, Facade: c.Facade, Profile: c.Profile}
+	request := certify.Request{Launcher: c.Launcher, Facade: c.Facade, Profile: c.Profile, FailFast: c.FailFast}
 	if c.Tests != nil { // given but empty selects nothing, which is refused
 		request.Tests = strings.Split(*c.Tests, ",")
 	}
