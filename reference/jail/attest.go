@@ -11,8 +11,8 @@ import (
 )
 
 // Attest compares the parked producer, from outside, with what the boundary
-// promises, and then makes it try a fork, which must arrive on the listener.
-// Nothing that the producer says counts. Errors are *RefusedError{policy}.
+// promises, and then makes it try a fork, which must arrive on the listener; a
+// tool may fork. Nothing that the producer says counts. Errors are *RefusedError{policy}.
 //
 // Rules: R02, C-78.
 func (d *Domain) Attest() error {

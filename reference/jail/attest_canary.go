@@ -9,6 +9,9 @@ import (
 // canary makes the producer fork and wants to see exactly that call, and to
 // see it refused.
 func (d *Domain) canary() error {
+	if d.spec.Tool {
+		return nil
+	}
 	if err := order(d.control, orderCanary); err != nil {
 		return err
 	}

@@ -32,12 +32,13 @@ func (d *Domain) attestRoot() error {
 		return err
 	}
 	given := slices.Concat(d.spec.System, d.spec.Files, []string{d.spec.Exe})
-	return checkMounts(text, given)
+	return checkMounts(text, given, d.spec.Work != "")
 }
 
-// checkMounts wants every mount to be the sealed root, /tmp, a device or
-// inside a given path, with the restrictions that belong to each.
-func checkMounts(mountinfo string, given []string) error {
+// checkMounts wants every mount to be the sealed root, /tmp, a device, inside a
+// given path or, where there is one, the work folder, with the restrictions
+// that belong to each.
+func checkMounts(mountinfo string, given []string, work bool) error {
 	seen := map[string]bool{}
 	for line := range strings.Lines(mountinfo) {
 		m, ok := parseMount(line)
@@ -49,18 +50,20 @@ func checkMounts(mountinfo string, given []string) error {
 		inside := slices.ContainsFunc(given, func(path string) bool {
 			return m.point == path || strings.HasPrefix(m.point, path+"/")
 		})
-		if m.point != "/" && m.point != "/tmp" && !device && !inside {
+		working := work && m.point == WorkFolder
+		if m.point != "/" && m.point != "/tmp" && !device && !inside && !working {
 			return fmt.Errorf("mount at %s: not given", m.point)
 		}
-		required := map[string]bool{"nosuid": true, "ro": m.point != "/tmp", "nodev": !device, "noexec": device}
+		required := map[string]bool{"nosuid": true, "ro": m.point != "/tmp" && !working, "nodev": !device,
+			"noexec": device || working}
 		for option, needed := range required {
 			if needed && !slices.Contains(m.options, option) {
 				return fmt.Errorf("mount at %s: without %s", m.point, option)
 			}
 		}
 	}
-	if !seen["/"] || !seen["/tmp"] {
-		return fmt.Errorf("mounts: no root or no /tmp")
+	if !seen["/"] || !seen["/tmp"] || work && !seen[WorkFolder] {
+		return fmt.Errorf("mounts: no root, no /tmp or no work folder")
 	}
 	return nil
 }

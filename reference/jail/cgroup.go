@@ -106,12 +106,12 @@ func ownHierarchies() ([]hierarchy, error) {
 
 // newLeaf makes the leaf. A hierarchy that cannot be written is left out; a
 // memory limit that no hierarchy can hold is refused.
-func newLeaf(name string, usable []hierarchy, memoryBytes int64) (*leaf, error) {
+func newLeaf(name string, usable []hierarchy, memoryBytes int64, processes int) (*leaf, error) {
 	l := &leaf{}
 	limited := memoryBytes == 0
 	for _, h := range usable {
 		g := group{hierarchy: h, folder: filepath.Join(h.folder, name), entry: -1}
-		if !g.make() {
+		if !g.make(processes) {
 			continue
 		}
 		l.groups = append(l.groups, g)
@@ -129,7 +129,7 @@ func newLeaf(name string, usable []hierarchy, memoryBytes int64) (*leaf, error) 
 // in is one that moves no running process between groups: that waits for a
 // grace period of the kernel, some 10 ms. The tasks file moves the writing
 // thread alone, and the unified folder has a process cloned into it.
-func (g *group) make() bool {
+func (g *group) make(processes int) bool {
 	if err := unix.Mkdir(g.folder, 0o755); err != nil {
 		return false
 	}
@@ -146,8 +146,7 @@ func (g *group) make() bool {
 		return false
 	}
 	g.entry = fd
-	// One task is all a producer may be; the filter refuses more before this does.
-	_ = g.write("pids.max", "1") // a backstop where the controller exists
+	_ = g.write("pids.max", strconv.Itoa(processes)) // a backstop where the controller exists
 	return true
 }
 

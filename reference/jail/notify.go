@@ -11,10 +11,10 @@ import (
 
 //go:generate go run ./makefilter filter_program.go
 
-// filterBytes is the filter as the launcher loads it.
-func filterBytes() []byte {
-	program := make([]byte, 0, 8*len(filterProgram))
-	for _, i := range filterProgram {
+// filterBytes is a filter as the launcher loads it.
+func filterBytes(filter []unix.SockFilter) []byte {
+	program := make([]byte, 0, 8*len(filter))
+	for _, i := range filter {
 		program = binary.NativeEndian.AppendUint16(program, i.Code)
 		program = binary.NativeEndian.AppendUint32(append(program, i.Jt, i.Jf), i.K)
 	}

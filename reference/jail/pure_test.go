@@ -80,7 +80,7 @@ func TestCheckMounts(t *testing.T) {
 4 1 0:4 /usr /usr ro,nosuid,nodev - ext4 disk rw
 5 4 0:5 / /usr/share/x ro,nosuid,nodev - ext4 disk rw
 `
-	if err := checkMounts(good, []string{"/usr"}); err != nil {
+	if err := checkMounts(good, []string{"/usr"}, false); err != nil {
 		t.Errorf("good mounts: %v", err)
 	}
 	for name, bad := range map[string]string{
@@ -96,9 +96,21 @@ func TestCheckMounts(t *testing.T) {
 		if bad == good {
 			t.Fatalf("%s: the case changes nothing", name)
 		}
-		if err := checkMounts(bad, []string{"/usr"}); err == nil {
+		if err := checkMounts(bad, []string{"/usr"}, false); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+	const work = "6 1 0:6 /a /work rw,nosuid,nodev,noexec - ext4 disk rw\n"
+	if err := checkMounts(good+work, []string{"/usr"}, true); err != nil {
+		t.Errorf("work folder: %v", err)
+	}
+	for name, mounts := range map[string]string{"missing": good, "executable": good + strings.Replace(work, ",noexec", "", 1)} {
+		if err := checkMounts(mounts, []string{"/usr"}, true); err == nil {
+			t.Errorf("%s work folder: accepted", name)
+		}
+	}
+	if err := checkMounts(good+work, []string{"/usr"}, false); err == nil {
+		t.Error("work folder of a producer: accepted")
 	}
 }
 

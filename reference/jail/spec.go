@@ -12,21 +12,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Spec says what a contained producer gets; everything not named is absent.
+// Spec says what a contained producer, or tool, gets; everything not named is
+// absent.
+//
+// A tool's domain is the producer's but for one rule: a tool may create tasks,
+// which end with its domain (C-75). Nothing listens to it.
 type Spec struct {
-	Attempt      string      // identity of the attempt, for the control group's name; "" = none
-	Helper       string      // absolute path of the static C launcher
-	UID          int         // uid and gid of the producer: never 0, one per attempt (C-79)
-	System       []string    // read-only paths of the private root; a missing one is left out, a symlink is recreated
-	Files        []string    // regular files bound read-only at the same absolute path
-	Exe          string      // producer binary, bound read-only at the same absolute path
-	Argv, Env    []string    // exactly what exec gets; Argv[0] included
-	FDs          map[int]int // producer's number -> S's descriptor; exactly these exist in the producer
-	ScratchBytes int64       // size of the tmpfs at /tmp, > 0
-	ScratchFiles int64       // inodes that can be created in /tmp, > 0
-	MemoryBytes  int64       // memory limit of the domain; 0 = none asked
-	Deadline     time.Time   // setup, attestation and release give up here (absolute, required)
+	Attempt      string            // identity of the attempt, for the control group's name; "" = none
+	Helper       string            // absolute path of the static C launcher
+	UID          int               // uid and gid of the producer: never 0, one per attempt (C-79)
+	System       []string          // read-only paths of the private root; a missing one is left out, a symlink is recreated
+	Files        []string          // regular files bound read-only at the same absolute path
+	Lies         map[string]string // where a file of Files lies for S, if elsewhere
+	Exe          string            // producer binary, bound read-only at the same absolute path
+	Argv, Env    []string          // exactly what exec gets; Argv[0] included
+	FDs          map[int]int       // producer's number -> S's descriptor; exactly these exist in the producer
+	ScratchBytes int64             // size of the tmpfs at /tmp, > 0
+	ScratchFiles int64             // inodes that can be created in /tmp, > 0
+	MemoryBytes  int64             // memory limit of the domain; 0 = none asked
+	Tool         bool              // it is a tool
+	Work         string            // folder of S's that a tool has at WorkFolder, writable; "" = none
+	FileBytes    int64             // a file that a tool writes is at most so large (inclusive), > 0 with Work
+	Deadline     time.Time         // setup, attestation and release give up here (absolute, required)
 }
+
+// WorkFolder is where a tool has its work folder.
+const WorkFolder = "/work"
+
+// toolProcesses bounds the tasks of a tool's domain (inclusive), where a control
+// group can.
+const toolProcesses = 128
 
 // check refuses what cannot be a domain, before anything is started.
 func (s *Spec) check() error {
@@ -43,6 +58,8 @@ func (s *Spec) check() error {
 		return refuse(ReasonPolicy, errors.New("deadline: none given"))
 	case len(s.Argv) == 0:
 		return refuse(ReasonPolicy, errors.New("argv: empty"))
+	case s.Work != "" && (!s.Tool || s.FileBytes <= 0):
+		return refuse(ReasonPolicy, errors.New("work folder: not of a tool, or without a bound"))
 	}
 	for number := range s.FDs {
 		if number < 0 || number > maxProducerFD {
@@ -56,12 +73,19 @@ func (s *Spec) check() error {
 const maxProducerFD = 4095
 
 func (s *Spec) checkStrings() error {
-	for _, path := range slices.Concat([]string{s.Helper, s.Exe}, s.System, s.Files) {
+	paths := slices.Concat([]string{s.Helper, s.Exe}, s.System, s.Files)
+	for _, path := range s.Lies {
+		paths = append(paths, path)
+	}
+	if s.Work != "" {
+		paths = append(paths, s.Work)
+	}
+	for _, path := range paths {
 		if !filepath.IsAbs(path) || filepath.Clean(path) != path || path == "/" {
 			return refuse(ReasonPolicy, fmt.Errorf("path %q: not clean and absolute", path))
 		}
 	}
-	for _, text := range slices.Concat([]string{s.Helper, s.Exe}, s.System, s.Files, s.Argv, s.Env) {
+	for _, text := range slices.Concat(paths, s.Argv, s.Env) {
 		if strings.ContainsRune(text, 0) {
 			return refuse(ReasonPolicy, fmt.Errorf("string %q: holds a NUL", text))
 		}
@@ -114,7 +138,17 @@ func (s *Spec) encode(first int, entries []string) []byte {
 	}
 	word("exe", s.Exe)
 	for _, path := range s.Files {
+		if from := s.Lies[path]; from != "" {
+			word("from", from)
+		}
 		word("file", path)
+	}
+	if s.Tool {
+		word("tool", 1)
+	}
+	if s.Work != "" {
+		word("file_bytes", s.FileBytes)
+		word("work", s.Work)
 	}
 	for _, arg := range s.Argv {
 		word("arg", arg)
@@ -123,4 +157,21 @@ func (s *Spec) encode(first int, entries []string) []byte {
 		word("env", variable)
 	}
 	return []byte(b.String())
+}
+
+// filter is the program that the launcher loads.
+func (s *Spec) filter() []unix.SockFilter {
+	if s.Tool {
+		return toolFilterProgram[:]
+	}
+	return filterProgram[:]
+}
+
+// processes is how many tasks the domain may hold beside its init: a producer
+// is one, and the filter refuses more before a control group does.
+func (s *Spec) processes() int {
+	if s.Tool {
+		return toolProcesses
+	}
+	return 1
 }

@@ -48,7 +48,7 @@ func newDomain(s Spec) *Domain {
 
 // start does the work; what it has opened by a failure is Close's to undo.
 func (d *Domain) start(usable []hierarchy) (err error) {
-	if d.leaf, err = newLeaf(leafName(d.spec.Attempt), usable, d.spec.MemoryBytes); err != nil {
+	if d.leaf, err = newLeaf(leafName(d.spec.Attempt), usable, d.spec.MemoryBytes, d.spec.processes()); err != nil {
 		return err
 	}
 	launcher := launch{deadline: d.spec.Deadline, children: -1, pidfd: -1}
@@ -111,7 +111,7 @@ func (l *launch) open(d *Domain) error {
 		return err
 	}
 	l.own(instructions)
-	filter, err := memory("filter", filterBytes())
+	filter, err := memory("filter", filterBytes(d.spec.filter()))
 	if err != nil {
 		return err
 	}
@@ -250,5 +250,5 @@ func (d *Domain) take(m message) (ready bool, err error) {
 // complete says that everything has been heard of. The producer may be
 // parked before the launcher gets to tell of it: the order is not fixed.
 func (d *Domain) complete() bool {
-	return d.parked && d.Init.FD >= 0 && d.Producer.FD >= 0 && d.Listener >= 0
+	return d.parked && d.Init.FD >= 0 && d.Producer.FD >= 0 && (d.Listener >= 0) != d.spec.Tool
 }

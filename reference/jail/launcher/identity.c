@@ -96,6 +96,8 @@ limit_resources(const struct spec *spec)
 	limit(RLIMIT_RTPRIO, 0, "rtprio");
 	limit(RLIMIT_STACK, 8 << 20, "stack");
 	limit(RLIMIT_NOFILE, descriptors, "nofile");
+	if (spec->file_bytes > 0)
+		limit(RLIMIT_FSIZE, spec->file_bytes, "fsize");
 }
 
 /* Default disposition and an empty mask, whatever S uses. */

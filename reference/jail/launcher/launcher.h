@@ -53,8 +53,11 @@ struct spec {
 	int tasks[MAX_CGROUPS];		/* open tasks files of v1 groups */
 	int group;			/* folder of the unified group; -1 without one */
 	int target[MAX_FDS], source[MAX_FDS];
-	struct words system, files, argv, env;
+	struct words system, files, from, argv, env;	/* from: where each file lies; NULL for its own path */
 	const char *exe;
+	int tool;			/* creation calls are allowed: no listener */
+	const char *work;		/* a tool's work folder; NULL without one */
+	uint64_t file_bytes;		/* of a file that it writes; 0 for no bound */
 	struct sock_fprog filter;
 };
 

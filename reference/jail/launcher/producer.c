@@ -78,13 +78,19 @@ fresh_session_keyring(void)
 }
 
 /*
- * Loads the filter and hands its listener to S. WAIT_KILLABLE_RECV is an
+ * Loads the filter and hands its listener to S; a tool's has none. WAIT_KILLABLE_RECV is an
  * optional refinement of the kernel; the refusal rules do not rest on it.
  */
 static void
 load_filter(const struct spec *spec)
 {
 	unsigned int flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+
+	if (spec->tool) {
+		if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &spec->filter) != 0)
+			fail("load filter", "");
+		return;
+	}
 	int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 	    flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &spec->filter);
 

@@ -1,6 +1,6 @@
 /*
  * root: the producer's private root: named paths read-only, three devices,
- * a sized /tmp, and nothing else; no /proc.
+ * a sized /tmp, for a tool /work, and nothing else; no /proc.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include "launcher.h"
 
 #define READ_ONLY (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+#define WORK (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 #define DEVICE (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
 
 static const char *const device[] = { "/dev/null", "/dev/zero", "/dev/urandom" };
@@ -34,8 +35,9 @@ struct entry {
 static struct entry entry[MAX_ENTRIES];
 static size_t entries;
 
+/* Takes what lies at from, to be given at path. */
 static void
-take(const char *path, uint64_t attributes, int may_be_missing, int keep_symlink)
+take(const char *from, const char *path, uint64_t attributes, int may_be_missing, int keep_symlink)
 {
 	struct entry *e = &entry[entries];
 	struct stat st;
@@ -44,16 +46,16 @@ take(const char *path, uint64_t attributes, int may_be_missing, int keep_symlink
 		errno = E2BIG;
 		fail("too many paths at", path);
 	}
-	if (may_be_missing && lstat(path, &st) != 0 && errno == ENOENT)
+	if (may_be_missing && lstat(from, &st) != 0 && errno == ENOENT)
 		return;
 	e->path = path;
 	e->attributes = attributes;
 	e->tree = -1;
-	ssize_t length = keep_symlink ? readlink(path, e->link, sizeof e->link - 1) : -1;
+	ssize_t length = keep_symlink ? readlink(from, e->link, sizeof e->link - 1) : -1;
 	if (length < 0)
-		e->tree = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+		e->tree = open_tree(AT_FDCWD, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 	if (length < 0 && e->tree < 0)
-		fail("take", path);
+		fail("take", from);
 	entries++;
 }
 
@@ -61,12 +63,14 @@ static void
 take_all(const struct spec *spec)
 {
 	for (size_t i = 0; i < spec->system.n; i++)
-		take(spec->system.at[i], READ_ONLY, 1, 1);
+		take(spec->system.at[i], spec->system.at[i], READ_ONLY, 1, 1);
 	for (size_t i = 0; i < DEVICES; i++)
-		take(device[i], DEVICE, 0, 0);
-	take(spec->exe, READ_ONLY, 0, 0);
+		take(device[i], device[i], DEVICE, 0, 0);
+	take(spec->exe, spec->exe, READ_ONLY, 0, 0);
 	for (size_t i = 0; i < spec->files.n; i++)
-		take(spec->files.at[i], READ_ONLY, 0, 0);
+		take(spec->from.at[i] != NULL ? spec->from.at[i] : spec->files.at[i], spec->files.at[i], READ_ONLY, 0, 0);
+	if (spec->work != NULL)
+		take(spec->work, "/work", WORK, 0, 0);
 }
 
 /* Makes the folders above path. */

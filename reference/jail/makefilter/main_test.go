@@ -11,23 +11,25 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the readable copy of the filter")
 
-func TestFilterIsTheReviewedOne(t *testing.T) {
-	got, err := exported((*seccomp.ScmpFilter).ExportPFC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const golden = "testdata/filter.pfc"
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
+func TestFiltersAreTheReviewedOnes(t *testing.T) {
+	for _, r := range roles {
+		got, err := exported(r, (*seccomp.ScmpFilter).ExportPFC)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("filter differs from %s; review, then -update:\n%s", golden, got)
+		golden := "testdata/" + r.prefix + ".pfc"
+		if *update {
+			if err := os.WriteFile(golden, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("filter differs from %s; review, then -update:\n%s", golden, got)
+		}
 	}
 }
 
