@@ -63,9 +63,20 @@ func (k *task) eventStop(sig unix.Signal) {
 		}
 		k.checkInterrupted(0)
 		k.phase = running
+		k.proc.stop(k.tracer.log)
 		k.note(ptrace(unix.PTRACE_LISTEN, k.tid, 0, 0))
 	default:
+		k.proc.stopped = false
 		k.resume(0)
+	}
+}
+
+// stop notes that a process is stopped: SIGCONT continues it from now on. One
+// that is sent before would be lost, and no state in /proc tells the two apart.
+func (p *process) stop(log *evidence) {
+	if !p.stopped {
+		p.stopped = true
+		log.note("stopped", fmt.Sprintf("process %d", p.tgid))
 	}
 }
 

@@ -68,6 +68,7 @@ type process struct {
 	alive   int
 	objects map[int]object
 	private bool // a thread has its own descriptor table
+	stopped bool // in a group stop, as was noted
 	hidden  []string
 }
 

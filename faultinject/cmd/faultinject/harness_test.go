@@ -60,7 +60,7 @@ func build(dir string) error {
 		work = append(work, []string{"gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-static", "-pthread",
 			"-o", filepath.Join(dir, name), source})
 	}
-	for _, name := range []string{"writers", "edge", "launcher"} {
+	for _, name := range []string{"writers", "edge", "launcher", "send", "receive", "store", "events", "tick"} {
 		work = append(work, []string{"go", "build", "-o", dir + "/go_" + name, "../../testdata/go/" + name})
 	}
 	for _, argv := range work {
@@ -77,6 +77,13 @@ func build(dir string) error {
 
 // target returns a compiled target or the command.
 func target(name string) string { return filepath.Join(built, name) }
+
+// twins runs a test on the C target and on its twin in Go.
+func twins(t *testing.T, c, goTwin string, test func(t *testing.T, target string)) {
+	needTracing(t)
+	t.Run("c", func(t *testing.T) { test(t, target(c)) })
+	t.Run("go", func(t *testing.T) { test(t, target(goTwin)) })
+}
 
 // needTracing reports the test as not run where the kernel forbids tracing.
 func needTracing(t *testing.T) {
@@ -133,11 +140,15 @@ type setting struct {
 	out, in *os.File
 	extra   []*os.File
 	user    uint32 // 0 for ours
+	log     string // path of the evidence, chosen where it is ""
 }
 
 func (s setting) run(t *testing.T) outcome {
 	t.Helper()
-	log := filepath.Join(t.TempDir(), "log")
+	log := s.log
+	if log == "" {
+		log = filepath.Join(t.TempDir(), "log")
+	}
 	args := append([]string{"run", "--log", log}, s.options...)
 	for _, r := range s.rules {
 		args = append(args, "-e", r)

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 )
@@ -39,32 +37,4 @@ func processes(t *testing.T, image string) []int {
 		}
 	}
 	return out
-}
-
-// waitStopped returns the pid of the only process of image, once it is in a
-// group stop.
-func waitStopped(t *testing.T, image string) int {
-	t.Helper()
-	pid := 0
-	until(t, "group stop of "+image, func() bool {
-		pids := processes(t, image)
-		if len(pids) != 1 {
-			return false
-		}
-		pid = pids[0]
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			return false
-		}
-		state := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))[0]
-		return state == "T" || state == "t" && groupStopped(pid)
-	})
-	return pid
-}
-
-// groupStopped tells a group stop of a traced process (which shows t) from a
-// stop of ptrace alone: only then is the wait channel do_signal_stop's.
-func groupStopped(pid int) bool {
-	wchan, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
-	return err == nil && len(wchan) > 0
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -56,25 +57,26 @@ func field(t *testing.T, text, name string) int {
 // TestDelayHoldsOneThread, before and after the call, while its neighbour
 // goes on.
 func TestDelayHoldsOneThread(t *testing.T) {
-	needTracing(t)
-	for _, side := range []string{"before", "after"} {
-		out, _ := fileOut(t)
-		o := setting{rules: []string{"rule a: on fsync ; do delay 300ms " + side}, argv: []string{target("tick_beside")}, out: out}.run(t)
-		o.exits(0)
-		if took, ticks := field(t, o.stderr, "took"), field(t, o.stderr, "ticks"); took < 300 || ticks < 5 {
-			t.Errorf("%s: fsync took %d ms and its neighbour ticked %d times", side, took, ticks)
-		}
-		o.one("a", "realised")
-		held := 0
-		for _, l := range o.lines {
-			if l.Kind == "held" && l.HeldNs >= 300e6 {
-				held++
+	twins(t, "tick_beside", "go_tick", func(t *testing.T, program string) {
+		for _, side := range []string{"before", "after"} {
+			out, _ := fileOut(t)
+			o := setting{rules: []string{"rule a: on fsync ; do delay 300ms " + side}, argv: []string{program}, out: out}.run(t)
+			o.exits(0)
+			if took, ticks := field(t, o.stderr, "took"), field(t, o.stderr, "ticks"); took < 300 || ticks < 5 {
+				t.Errorf("%s: fsync took %d ms and its neighbour ticked %d times", side, took, ticks)
+			}
+			o.one("a", "realised")
+			held := 0
+			for _, l := range o.lines {
+				if l.Kind == "held" && l.HeldNs >= 300e6 {
+					held++
+				}
+			}
+			if held != 1 {
+				t.Errorf("%s: got %d held lines, want 1", side, held)
 			}
 		}
-		if held != 1 {
-			t.Errorf("%s: got %d held lines, want 1", side, held)
-		}
-	}
+	})
 }
 
 // TestTimePosition: a call before its time is let pass, one after it fires.
@@ -88,14 +90,15 @@ func TestTimePosition(t *testing.T) {
 }
 
 func TestSignals(t *testing.T) {
-	needTracing(t)
-	out, read := fileOut(t)
-	o := setting{rules: []string{"rule a: on write fd O ; at call 2 ; do signal SIGTERM"}, options: []string{"--fd", "O=@1", "--pass-status"},
-		argv: []string{target("send_pattern"), "write", "1000", "300"}, out: out}.run(t)
-	o.exits(143).one("a", "realised")
-	if n := len(read()); n != 600 && n != 300 {
-		t.Errorf("output: got %d bytes, want the write with the signal and no other", n)
-	}
+	twins(t, "send_pattern", "go_send", func(t *testing.T, program string) {
+		out, read := fileOut(t)
+		o := setting{rules: []string{"rule a: on write fd O ; at call 2 ; do signal SIGTERM"}, options: []string{"--fd", "O=@1", "--pass-status"},
+			argv: []string{program, "write", "1000", "300"}, out: out}.run(t)
+		o.exits(143).one("a", "realised")
+		if n := len(read()); n != 600 && n != 300 {
+			t.Errorf("output: got %d bytes, want the write with the signal and no other", n)
+		}
+	})
 }
 
 // TestSignalStorm: a Go program is interrupted every 200 microseconds and
@@ -153,60 +156,83 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestStopAtByte stops the target at a byte; the outside sees it stopped and
-// continues it.
+var stoppedNote = regexp.MustCompile(`"what":"stopped","text":"process (\d+)"`)
+
+// TestStopAtByte stops the target at a byte; the outside reads in the evidence
+// that it is stopped and continues it.
 func TestStopAtByte(t *testing.T) {
-	needTracing(t)
-	r, w := pipe(t)
-	done := make(chan outcome, 1)
-	go func() {
-		done <- setting{rules: []string{"rule a: on write fd O ; at bytes 613 ; do stop"}, options: []string{"--fd", "O=@1"},
-			argv: []string{target("send_pattern"), "write", "1000", "300"}, out: w}.run(t)
+	twins(t, "send_pattern", "go_send", func(t *testing.T, program string) {
+		r, w := pipe(t)
+		s := setting{rules: []string{"rule a: on write fd O ; at bytes 613 ; do stop"}, options: []string{"--fd", "O=@1"},
+			argv: []string{program, "write", "1000", "300"}, out: w, log: filepath.Join(t.TempDir(), "log")}
+		ended := make(chan outcome)
+		go func() {
+			defer close(ended)
+			defer w.Close()
+			ended <- s.run(t)
+		}()
+		got := make([]byte, 613)
+		if _, err := io.ReadFull(r, got); err != nil {
+			t.Fatal(err)
+		}
+		var note []string
+		until(t, "the stop", func() bool {
+			text, err := os.ReadFile(s.log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			note = stoppedNote.FindStringSubmatch(string(text))
+			return note != nil
+		})
+		pid, err := strconv.Atoi(note[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Kill(pid, unix.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		o, ok := <-ended
+		if !ok {
+			t.Fatal("the run failed")
+		}
 		w.Close()
-	}()
-	got := make([]byte, 613)
-	if _, err := io.ReadFull(r, got); err != nil {
-		t.Fatal(err)
-	}
-	pid := waitStopped(t, target("send_pattern"))
-	if err := unix.Kill(pid, unix.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	o := <-done
-	rest, err := io.ReadAll(r)
-	if err != nil || !bytes.Equal(append(got, rest...), pattern(1000)) {
-		t.Errorf("output: got %d bytes, %v", len(got)+len(rest), err)
-	}
-	o.exits(0).says("sent=1000 short=1").one("a", "realised")
+		rest, err := io.ReadAll(r)
+		if err != nil || !bytes.Equal(append(got, rest...), pattern(1000)) {
+			t.Errorf("output: got %d bytes, %v", len(got)+len(rest), err)
+		}
+		o.exits(0).says("sent=1000 short=1").one("a", "realised")
+	})
 }
 
 // TestHoldMakesOneBatch: the poll is held until the second event is there,
 // and reports both.
 func TestHoldMakesOneBatch(t *testing.T) {
-	needTracing(t)
-	out, _ := fileOut(t)
-	setting{argv: []string{target("two_events")}, out: out}.run(t).exits(0).says("batch=1")
-	o := setting{rules: []string{"rule h: on ppoll ; do hold both", "rule r: on write arg2==2 ; do release both"},
-		argv: []string{target("two_events")}, out: out}.run(t)
-	o.exits(0).says("batch=2")
-	if o.one("h", "realised").Seq > o.one("r", "realised").Seq || len(o.notes("hold-timeout")) != 0 {
-		t.Error("the release came before the hold, or nobody released")
-	}
-	late := setting{rules: []string{"rule h: on ppoll ; do hold both max 50ms"}, argv: []string{target("two_events")}, out: out}.run(t)
-	late.exits(0).says("no rule releases both")
-	if len(late.notes("hold-timeout")) != 1 {
-		t.Error("the hold did not time out")
-	}
+	twins(t, "two_events", "go_events", func(t *testing.T, program string) {
+		out, _ := fileOut(t)
+		setting{argv: []string{program}, out: out}.run(t).exits(0).says("batch=1")
+		o := setting{rules: []string{"rule h: on ppoll ; do hold both", "rule r: on write arg2==2 ; do release both"},
+			argv: []string{program}, out: out}.run(t)
+		o.exits(0).says("batch=2")
+		if o.one("h", "realised").Seq > o.one("r", "realised").Seq || len(o.notes("hold-timeout")) != 0 {
+			t.Error("the release came before the hold, or nobody released")
+		}
+		late := setting{rules: []string{"rule h: on ppoll ; do hold both max 50ms"}, argv: []string{program}, out: out}.run(t)
+		late.exits(0).says("no rule releases both")
+		if len(late.notes("hold-timeout")) != 1 {
+			t.Error("the hold did not time out")
+		}
+	})
 }
 
 // TestBrokenPipe: EPIPE comes with SIGPIPE, as from the kernel, unless the
-// rule says otherwise.
+// rule says otherwise. A Go program catches the signal and sees the error.
 func TestBrokenPipe(t *testing.T) {
 	needTracing(t)
-	out, _ := fileOut(t)
-	o := setting{rules: []string{"rule a: on write fd O ; at call 2 ; do errno EPIPE"}, options: []string{"--fd", "O=@1", "--pass-status"},
-		argv: []string{target("send_pattern"), "write", "1000", "300"}, out: out}.run(t)
-	o.exits(128 + int(unix.SIGPIPE))
-	setting{rules: []string{"rule a: on write fd O ; at call 2 ; do errno EPIPE nosigpipe"}, options: []string{"--fd", "O=@1"},
-		argv: []string{target("send_pattern"), "write", "1000", "300"}, out: out}.run(t).exits(0).says("errno=32")
+	for program, status := range map[string]int{"send_pattern": 128 + int(unix.SIGPIPE), "go_send": 1} {
+		out, _ := fileOut(t)
+		setting{rules: []string{"rule a: on write fd O ; at call 2 ; do errno EPIPE"}, options: []string{"--fd", "O=@1", "--pass-status"},
+			argv: []string{target(program), "write", "1000", "300"}, out: out}.run(t).exits(status).one("a", "realised")
+		setting{rules: []string{"rule a: on write fd O ; at call 2 ; do errno EPIPE nosigpipe"}, options: []string{"--fd", "O=@1"},
+			argv: []string{target(program), "write", "1000", "300"}, out: out}.run(t).exits(0).says("errno=32")
+	}
 }
