@@ -136,7 +136,7 @@ type Assertion struct {
 	Replay    string    `json:"replay"`   // command that runs it again; "" for a pass
 }
 
-// Finding is one check that was no pass.
+// Finding is what one or more checks of a script said that were no pass.
 type Finding struct {
 	Script  string `json:"script"`
 	Line    int    `json:"line"` // 0 for a check of every attempt
@@ -145,7 +145,8 @@ type Finding struct {
 	Seen    string `json:"seen"`
 	Wanted  string `json:"wanted"`
 	Reason  string `json:"reason"`
-	Attempt string `json:"attempt"` // folder
+	Attempt string `json:"attempt"` // folder, of the first
+	Count   int    `json:"count"`   // equal findings of this script, this one included
 }
 
 // Script is one script in one cell.

@@ -106,11 +106,12 @@ func (t tally) assertion(k key, places []place) reports.Assertion {
 		Universal: !slices.ContainsFunc(places, func(p place) bool { return p.Line > 0 }) && slices.Contains(oracle.UniversalIDs(), k.id)}
 	worst := place{}
 	for _, p := range places {
-		if rank(p.Verdict) > rank(worst.Verdict) || (p.Verdict == worst.Verdict && worst.Reason == "") {
+		noted := p.Verdict == oracle.Pass && p.Reason != "" && worst.Reason == ""
+		if rank(p.Verdict) > rank(worst.Verdict) || (noted && worst.Verdict == oracle.Pass) {
 			worst = p
 		}
-		if p.Verdict != oracle.Pass && len(a.Findings) < maxFindings {
-			a.Findings = append(a.Findings, t.finding(p))
+		if p.Verdict != oracle.Pass {
+			a.Findings = fold(a.Findings, t.finding(p))
 		}
 	}
 	a.Verdict, a.Reason = string(worst.Verdict), worst.Reason
@@ -129,6 +130,22 @@ func (t tally) assertion(k key, places []place) reports.Assertion {
 	return a
 }
 
+// fold adds a finding, or counts it with one of the same script that says the same.
+func fold(all []reports.Finding, f reports.Finding) []reports.Finding {
+	for i := range all {
+		same := all[i]
+		same.Line, same.Phase, same.Attempt, same.Count = f.Line, f.Phase, f.Attempt, f.Count
+		if same == f {
+			all[i].Count++
+			return all
+		}
+	}
+	if len(all) == maxFindings {
+		return all
+	}
+	return append(all, f)
+}
+
 // maxFindings bounds what one assertion carries into the report.
 const maxFindings = 20
 
@@ -145,7 +162,7 @@ func lacks(reason string) string {
 
 func (t tally) finding(p place) reports.Finding {
 	return reports.Finding{Script: p.script, Line: p.Line, Phase: p.Phase, Verdict: string(p.Verdict),
-		Seen: t.relative(p.Seen), Wanted: t.relative(p.Wanted), Reason: t.relative(p.Reason), Attempt: t.relative(p.Attempt)}
+		Seen: t.relative(p.Seen), Wanted: t.relative(p.Wanted), Reason: t.relative(p.Reason), Attempt: t.relative(p.Attempt), Count: 1}
 }
 
 // relative takes the run folder out of a text, so that a copied run says the same.

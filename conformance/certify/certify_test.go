@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -438,5 +439,35 @@ func TestFailFastMakesNoFurtherAttempt(t *testing.T) {
 		if slow.stopped.Load() {
 			t.Errorf("a %s ended a run that was not asked to end", name)
 		}
+	}
+}
+
+func TestEqualFindingsAreCounted(t *testing.T) {
+	var all []reports.Finding
+	for i := range 3 {
+		all = fold(all, reports.Finding{Script: "T4-s", Line: i, Verdict: reports.Fail, Seen: "a", Wanted: "b", Attempt: fmt.Sprint(i), Count: 1})
+	}
+	all = fold(all, reports.Finding{Script: "T4-s", Verdict: reports.Fail, Seen: "other", Wanted: "b", Count: 1})
+	all = fold(all, reports.Finding{Script: "T5-s", Verdict: reports.Fail, Seen: "a", Wanted: "b", Count: 1})
+	if len(all) != 3 || all[0].Count != 3 || all[0].Attempt != "0" || all[1].Count != 1 || all[2].Count != 1 {
+		t.Errorf("got %+v", all)
+	}
+}
+
+// TestDifferencesAreSentences: no Go value is printed.
+func TestDifferencesAreSentences(t *testing.T) {
+	old := reports.Report{Tests: []reports.Test{{Test: "T4", Verdict: "pass", Totals: reports.Totals{Planned: 2, Pass: 2}}},
+		Assertions: []reports.Assertion{{ID: "T4.01", Cell: "c"}, {ID: "T4.02", Cell: "c"}}, Totals: reports.Totals{Planned: 2, Pass: 2}}
+	now := reports.Report{Tests: []reports.Test{{Test: "T4", Verdict: "fail", Totals: reports.Totals{Planned: 2, Pass: 1, Fail: 1}}},
+		Assertions: []reports.Assertion{{ID: "T4.01", Cell: "c"}}, Leaks: []reports.Leak{{Attempt: "a", What: "file x"}}}
+	var got []string
+	for _, d := range compare(old, now) {
+		got = append(got, d.String())
+	}
+	wanted := []string{
+		"planned assertions: recorded also T4.02 c, now nothing more", "test T4: recorded pass, 2 planned, 2 pass, now fail, 2 planned, 1 pass, 1 fail",
+		"totals: recorded 2 planned, 2 pass, now 0 planned", "leaks: recorded nothing more, now also a file x"}
+	if diff := cmp.Diff(wanted, got); diff != "" {
+		t.Error(diff)
 	}
 }

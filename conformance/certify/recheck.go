@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"touchstone/reports"
@@ -88,7 +89,8 @@ func compare(old, now reports.Report) []Difference {
 			differences = append(differences, Difference{what, a, b})
 		}
 	}
-	differ("planned assertions", ids(old), ids(now))
+	onlyOld, onlyNow := without(ids(old), ids(now)), without(ids(now), ids(old))
+	differ("planned assertions", some(onlyOld), some(onlyNow))
 	for _, a := range old.Assertions {
 		i := slices.IndexFunc(now.Assertions, func(b reports.Assertion) bool { return b.ID == a.ID && b.Cell == a.Cell })
 		if i < 0 {
@@ -97,9 +99,13 @@ func compare(old, now reports.Report) []Difference {
 		what := a.ID + " " + a.Cell
 		differ(what, verdictText(a), verdictText(now.Assertions[i]))
 	}
-	differ("tests", old.Tests, now.Tests)
-	differ("totals", old.Totals, now.Totals)
-	differ("leaks", old.Leaks, now.Leaks)
+	for _, a := range old.Tests {
+		if i := slices.IndexFunc(now.Tests, func(b reports.Test) bool { return b.Test == a.Test }); i >= 0 {
+			differ("test "+a.Test, a.Verdict+", "+totalsText(a.Totals), now.Tests[i].Verdict+", "+totalsText(now.Tests[i].Totals))
+		}
+	}
+	differ("totals", totalsText(old.Totals), totalsText(now.Totals))
+	differ("leaks", some(without(leaks(old), leaks(now))), some(without(leaks(now), leaks(old))))
 	differ("conclusion", old.Conclusion, now.Conclusion)
 	differ("exit status", old.ExitStatus, now.ExitStatus)
 	differ("full", old.Full, now.Full)
@@ -112,6 +118,56 @@ func ids(r reports.Report) []string {
 		names = append(names, a.ID+" "+a.Cell)
 	}
 	return names
+}
+
+func leaks(r reports.Report) []string {
+	var names []string
+	for _, l := range r.Leaks {
+		names = append(names, l.Attempt+" "+l.What)
+	}
+	return names
+}
+
+// without are the names that the others lack, each as often as it is more.
+func without(names, others []string) []string {
+	left := map[string]int{}
+	for _, name := range others {
+		left[name]++
+	}
+	var more []string
+	for _, name := range names {
+		if left[name]--; left[name] < 0 {
+			more = append(more, name)
+		}
+	}
+	return more
+}
+
+// some are at most three of the names, in words.
+func some(names []string) string {
+	const most = 3
+	switch {
+	case len(names) == 0:
+		return "nothing more"
+	case len(names) > most:
+		return fmt.Sprintf("also %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return "also " + strings.Join(names, ", ")
+}
+
+// totalsText is the counts that are not zero.
+func totalsText(t reports.Totals) string {
+	text := fmt.Sprintf("%d planned", t.Planned)
+	for _, part := range []struct {
+		n    int
+		name string
+	}{{t.Pass, reports.Pass}, {t.Fail, reports.Fail}, {t.NotRun, reports.NotRun}, {t.Broken, reports.Broken}, {t.ExpectedFail, reports.ExpectedFail},
+		{t.UnexpectedPass, reports.UnexpectedPass}, {t.WrongFail, reports.WrongFail}, {t.Leaks, "leaks"}, {t.Attempts, "attempts"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.name)
+		}
+	}
+	return text
 }
 
 func verdictText(a reports.Assertion) string {

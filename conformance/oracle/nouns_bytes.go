@@ -46,7 +46,7 @@ func reportEqualsReference(v *view, w *wants) {
 		w.undecided(Broken, "no reference document was made for this launch")
 		return
 	}
-	sameBytes(w, blank(v.attempt.ReportBytes(), v.facts.Volatile), blank(v.facts.Reference, v.facts.Volatile))
+	sameBytes(w, "report", blank(v.attempt.ReportBytes(), v.facts.Volatile), blank(v.facts.Reference, v.facts.Volatile))
 }
 
 func reportEqualsDocument(v *view, w *wants, name string) {
@@ -55,15 +55,15 @@ func reportEqualsDocument(v *view, w *wants, name string) {
 		w.undecided(Broken, fmt.Sprintf("no document %q", name))
 		return
 	}
-	sameBytes(w, v.attempt.ReportBytes(), content)
+	sameBytes(w, "report", v.attempt.ReportBytes(), content)
 }
 
-func sameBytes(w *wants, got, wanted []byte) {
+func sameBytes(w *wants, channel string, got, wanted []byte) {
 	at := firstDifference(got, wanted)
 	if at < 0 {
 		return
 	}
-	w.that(false, fmt.Sprintf("%d bytes, at %d %q", len(got), at, excerpt(got, at)),
+	w.that(false, fmt.Sprintf("%s of %d bytes, at %d %q", channel, len(got), at, excerpt(got, at)),
 		fmt.Sprintf("%d bytes, at %d %q", len(wanted), at, excerpt(wanted, at)))
 }
 
@@ -83,7 +83,7 @@ func parseDiagnostics(words []string) (test, error) {
 	}
 	switch words[0] {
 	case "equal":
-		return each(func(v *view, w *wants) { sameBytes(w, v.diagnostics(), text) })
+		return each(func(v *view, w *wants) { sameBytes(w, "diagnostics", v.diagnostics(), text) })
 	case "contain":
 		return each(func(v *view, w *wants) {
 			w.that(bytes.Contains(v.diagnostics(), text), v.describeDiagnostics(), fmt.Sprintf("%q in them", text))
@@ -115,10 +115,10 @@ func parseDiagnosticSize(words []string) (test, error) {
 		return each(func(v *view, w *wants) {
 			d := v.diagnostics()
 			w.that(uint64(len(d)) <= size, v.describeDiagnostics(), fmt.Sprintf("at most %d bytes", size))
-			sameBytes(w, d, pattern251(len(d)))
+			sameBytes(w, "diagnostics", d, pattern251(len(d)))
 		})
 	case words[0] == "pattern" && len(words) == 2:
-		return each(func(v *view, w *wants) { sameBytes(w, v.diagnostics(), pattern251(int(size))) })
+		return each(func(v *view, w *wants) { sameBytes(w, "diagnostics", v.diagnostics(), pattern251(int(size))) })
 	}
 	return test{}, fmt.Errorf("unknown %q", strings.Join(words, " "))
 }

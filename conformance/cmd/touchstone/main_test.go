@@ -111,7 +111,9 @@ func TestTableNamesWhatFailed(t *testing.T) {
 	r := reports.Report{Launcher: reports.Launcher{Name: "x"}, Conclusion: "not conforming", ExitStatus: 1,
 		Assertions: []reports.Assertion{
 			{ID: "T14.02", Rule: "R06", Cell: "direct/jailed", Verdict: reports.Fail, Replay: "scripts/certify --tests T14",
-				Findings: []reports.Finding{{Verdict: reports.Fail, Script: "T14-s", Line: 4, Phase: "P", Seen: "4\x1b[31m", Wanted: "5", Attempt: "attempts/a"}}},
+				Findings: []reports.Finding{{Verdict: reports.Fail, Script: "T14-s", Line: 4, Phase: "P", Seen: "4\x1b[31m", Wanted: "5", Attempt: "attempts/a", Count: 2}}},
+			{ID: "T14.07", Rule: "R06", Cell: "direct/jailed", Verdict: reports.Fail,
+				Findings: []reports.Finding{{Verdict: reports.Fail, Script: "T14-s", Line: 9, Seen: "4\x1b[31m", Wanted: "5", Attempt: "attempts/b", Count: 2}}},
 			{ID: "T14.03", Rule: "R06", Cell: "direct/jailed", Verdict: reports.NotRun, Reason: "no kernel"},
 			{ID: "T14.04", Rule: "R06", Cell: "direct/jailed", Verdict: reports.Broken, Reason: "ours"},
 			{ID: "T14.05", Rule: "R06", Cell: "direct/jailed", Verdict: reports.UnexpectedPass, Reason: "gap"},
@@ -122,7 +124,7 @@ func TestTableNamesWhatFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, wanted := range []string{
-		"fail T14.02 R06 direct/jailed: saw 4 [31m, wanted 5", "T14-s.txtar:4: P", filepath.Join("/run", "attempts/a"),
+		"fail T14.02 R06 direct/jailed: saw 4 [31m, wanted 5 (2 times)", "  also     T14.07\n", "T14-s.txtar:4: P", filepath.Join("/run", "attempts/a"),
 		"scripts/certify --tests T14", "not-run: no kernel", "broken: ours", "pass: this kernel lacks it", "unexpected-pass T14.05", "leak T14-s direct/jailed", "process: 7", "(exit 1)",
 	} {
 		if !strings.Contains(out.String(), wanted) {

@@ -37,12 +37,21 @@ func printRow(w io.Writer, name, verdict string, t reports.Totals) {
 }
 
 // printProblems prints one line for each violation, leak and gap, each with the
-// command that runs it again.
+// command that runs it again. Violations of one script that look the same are
+// one.
 func printProblems(out io.Writer, r reports.Report, run string) {
+	same := alike(r)
 	for _, a := range r.Assertions {
 		switch a.Verdict {
 		case reports.Fail:
+			ids := same[seenAs(a)]
+			if ids[0] != a.ID {
+				continue
+			}
 			fmt.Fprintf(out, "\nfail %s %s %s: %s\n", a.ID, a.Rule, a.Cell, oneLine(what(a)))
+			if len(ids) > 1 {
+				fmt.Fprintf(out, "  also     %s\n", shorten(ids[1:]))
+			}
 			printFinding(out, a, run)
 		case reports.UnexpectedPass, reports.WrongFail, reports.ExpectedFail:
 			fmt.Fprintf(out, "\n%s %s %s %s: %s\n", a.Verdict, a.ID, a.Rule, a.Cell, oneLine(a.Reason))
@@ -82,12 +91,37 @@ func printFinding(out io.Writer, a reports.Assertion, run string) {
 	}
 }
 
+// alike are the failed assertions by how they look.
+func alike(r reports.Report) map[string][]string {
+	ids := map[string][]string{}
+	for _, a := range r.Assertions {
+		if a.Verdict == reports.Fail {
+			ids[seenAs(a)] = append(ids[seenAs(a)], a.ID)
+		}
+	}
+	return ids
+}
+
+func seenAs(a reports.Assertion) string {
+	for _, f := range a.Findings {
+		if f.Verdict == reports.Fail {
+			return a.Cell + " " + f.Script + " " + what(a)
+		}
+	}
+	return a.Cell + " " + a.ID
+}
+
 // what is the first failed finding in words.
 func what(a reports.Assertion) string {
 	for _, f := range a.Findings {
-		if f.Verdict == reports.Fail {
-			return fmt.Sprintf("saw %s, wanted %s", f.Seen, f.Wanted)
+		if f.Verdict != reports.Fail {
+			continue
 		}
+		times := ""
+		if f.Count > 1 {
+			times = fmt.Sprintf(" (%d times)", f.Count)
+		}
+		return fmt.Sprintf("saw %s, wanted %s%s", f.Seen, f.Wanted, times)
 	}
 	return a.Reason
 }
