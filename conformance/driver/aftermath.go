@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,7 +124,7 @@ func (a *attempt) listObjects() error {
 
 func (a *attempt) closeAll() error {
 	errs := []error{a.canaries.remove()}
-	for _, c := range a.channels {
+	for _, c := range slices.Concat(a.channels, a.late) {
 		errs = append(errs, c.close())
 	}
 	for _, fd := range a.extras {

@@ -38,6 +38,7 @@ type attempt struct {
 
 	channels   []*channel // data endpoints
 	terminal   *terminal  // nil for an unsupervised process
+	late       []*channel // endpoints that are read in the end only
 	extras     []int      // our ends of the further pipes: open, so that they are no broken ones
 	started    int64      // stamp of the start
 	pid        int        // of the started process, 0 before

@@ -228,3 +228,52 @@ func TestRunOutsideItsNamespacesIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestEveryKindOfEndpointIsMade(t *testing.T) {
+	for _, e := range []scenario.Endpoints{
+		{Report: scenario.File, Terminal: scenario.Datagram}, {Report: scenario.Reading, Diagnostic: scenario.Stream},
+		{Report: scenario.Closed, Diagnostic: scenario.Datagram, Terminal: scenario.Closed}, {Report: scenario.Shut, Terminal: scenario.Shut},
+		{Diagnostic: "same:report", Terminal: scenario.TCP}, {Diagnostic: "reopened:report", Terminal: scenario.Listening},
+		{Report: scenario.Stream, Diagnostic: "peer:report", Terminal: scenario.Unconnected}, {Terminal: "same:diagnostic", Sink: scenario.Pipe, Phase: "same:sink"},
+		{Report: scenario.Seqpacket, Diagnostic: scenario.Device, Terminal: scenario.Pipe},
+	} {
+		s := meeting()
+		s.Endpoints = e
+		s.Endpoints.Numbers = map[string]int{"terminal": 900}
+		a := attempted(t, s, fake(t, "sleep-ms=1", "exit=0"))
+		for _, d := range a.Launch.Descriptors {
+			if kind := e.Kind(d.Name); d.Name != "stdin" && d.Name != "launch" && !strings.Contains(kind, ":") && d.Kind != kind {
+				t.Errorf("%+v: given %+v", e, d)
+			}
+			if d.Name == "terminal" && d.Number != 900 {
+				t.Errorf("%+v: the terminal is at %d", e, d.Number)
+			}
+		}
+	}
+}
+
+func TestBytesOfUnusualEndpointsAreRecorded(t *testing.T) {
+	s := meeting()
+	s.Endpoints = scenario.Endpoints{Report: scenario.File, Diagnostic: scenario.Datagram, Terminal: scenario.Stream}
+	a := attempted(t, s, fake(t, "report=r", "diagnostic=d", "packet=p", "exit=0"))
+	got := string(a.ReportBytes()) + string(a.DiagnosticBytes()) + string(a.File(evidence.ChannelFile("terminal")))
+	if got != "rdp" || len(a.Packets()) > 0 {
+		t.Errorf("recorded %q, %d packets", got, len(a.Packets()))
+	}
+}
+
+func TestAliasesAreOneChannel(t *testing.T) {
+	for _, relation := range []string{"same:report", "reopened:report"} {
+		s := meeting()
+		s.Endpoints.Diagnostic = relation
+		a := attempted(t, s, fake(t, "report=r", "diagnostic=d", "exit=0"))
+		if string(a.ReportBytes()) != "rd" || len(a.DiagnosticBytes()) > 0 {
+			t.Errorf("%s: report %q, diagnostic %q", relation, a.ReportBytes(), a.DiagnosticBytes())
+		}
+	}
+	s := meeting()
+	s.Endpoints = scenario.Endpoints{Report: scenario.Stream, Diagnostic: "peer:report"}
+	if a := attempted(t, s, fake(t, "report=r", "exit=0")); len(a.ReportBytes()) > 0 || a.Launch.Descriptors[1].Inode == a.Launch.Descriptors[3].Inode {
+		t.Errorf("report %q, given %+v", a.ReportBytes(), a.Launch.Descriptors)
+	}
+}

@@ -36,18 +36,18 @@ func TestDescriptorNumbersAreFreeAndDiffer(t *testing.T) {
 	holds(t, "no number twice, none reserved", prop.ForAll(func(raw []uint8, extras int) bool {
 		var id [16]byte
 		copy(id[:], raw)
-		p := planDescriptors(id, []launcherfile.Descriptor{{Number: 9}}, extras)
-		seen := map[int]bool{0: true, 1: true, 2: true, 5: true, 9: true}
-		for _, n := range append([]int{p.terminal, p.launch, p.candidate}, p.extra...) {
+		p := planDescriptors(id, []launcherfile.Descriptor{{Number: 9}}, map[string]int{"sink": 7}, extras)
+		seen := map[int]bool{0: true, 1: true, 2: true, 5: true, 9: true, 7: true}
+		for _, n := range append([]int{p.number("terminal"), p.number("phase"), p.launch, p.candidate}, p.extra...) {
 			if seen[n] || n > lastNumber {
 				return false
 			}
 			seen[n] = true
 		}
-		return len(p.extra) == extras
+		return len(p.extra) == extras && p.number("sink") == 7 && p.number("diagnostic") == 2
 	}, gen.SliceOfN(16, gen.UInt8()), gen.IntRange(0, 64)))
-	a, b := planDescriptors([16]byte{1}, nil, 0), planDescriptors([16]byte{2}, nil, 0)
-	if a.terminal == b.terminal && a.launch == b.launch {
+	a, b := planDescriptors([16]byte{1}, nil, nil, 0), planDescriptors([16]byte{2}, nil, nil, 0)
+	if a.number("terminal") == b.number("terminal") && a.launch == b.launch {
 		t.Errorf("two attempts got the same numbers: %+v %+v", a, b)
 	}
 }

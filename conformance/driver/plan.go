@@ -16,10 +16,21 @@ import (
 // descriptorPlan is which numbers a started process finds its descriptors at.
 // They differ from attempt to attempt, so that no launcher can count on one.
 type descriptorPlan struct {
-	terminal  int
+	endpoint  map[string]int // terminal, sink and phase
 	launch    int
 	candidate int // of a control attempt
 	extra     []int
+}
+
+// number is where the launcher finds an endpoint.
+func (p descriptorPlan) number(endpoint string) int {
+	switch endpoint {
+	case scenario.ChannelReport:
+		return 1
+	case scenario.ChannelDiagnostic:
+		return 2
+	}
+	return p.endpoint[endpoint]
 }
 
 const (
@@ -28,9 +39,13 @@ const (
 	arenaNumber = 5 // reserved by the engine, never a channel
 )
 
-// planDescriptors draws numbers that are free of the reserved ones.
-func planDescriptors(id [16]byte, reserved []launcherfile.Descriptor, extras int) descriptorPlan {
+// planDescriptors draws numbers that are free of the reserved ones, except for
+// endpoints whose number is fixed.
+func planDescriptors(id [16]byte, reserved []launcherfile.Descriptor, fixed map[string]int, extras int) descriptorPlan {
 	taken := map[int]bool{arenaNumber: true}
+	for _, n := range fixed {
+		taken[n] = true
+	}
 	for _, d := range reserved {
 		taken[d.Number] = true
 	}
@@ -46,7 +61,14 @@ func planDescriptors(id [16]byte, reserved []launcherfile.Descriptor, extras int
 			}
 		}
 	}
-	p := descriptorPlan{terminal: draw(), launch: draw(), candidate: draw()}
+	p := descriptorPlan{endpoint: map[string]int{}, launch: draw(), candidate: draw()}
+	for _, name := range []string{scenario.ChannelTerminal, scenario.ChannelSink, scenario.ChannelPhase} {
+		n, given := fixed[name]
+		if !given {
+			n = draw()
+		}
+		p.endpoint[name] = n
+	}
 	for range extras {
 		p.extra = append(p.extra, draw())
 	}
@@ -60,10 +82,11 @@ func (a *attempt) planLaunch() error {
 	if err != nil {
 		return err
 	}
-	a.plan = planDescriptors(id, a.launcher.Profile[a.scenario.Cell.Profile].Descriptor, a.scenario.ExtraDescriptors)
+	a.plan = planDescriptors(id, a.launcher.Profile[a.scenario.Cell.Profile].Descriptor, a.scenario.Endpoints.Numbers, a.scenario.ExtraDescriptors)
 	a.values = launcherfile.Values{Bin: a.setup.Bin, Library: a.given(libraryFile), OHLCV: a.setup.marketData(a.scenario.BarCount()),
 		Spool: a.given(spoolFolder), Pairing: a.given(pairingFile), Attempt: a.setup.Place, AttemptID: hex.EncodeToString(id[:]),
-		TerminalFD: a.plan.terminal, LaunchFD: a.plan.launch}
+		TerminalFD: a.plan.number(scenario.ChannelTerminal), LaunchFD: a.plan.launch,
+		SinkFD: a.plan.number(scenario.ChannelSink), PhaseFD: a.plan.number(scenario.ChannelPhase)}
 	if err := a.patchLibrary(); err != nil {
 		return err
 	}

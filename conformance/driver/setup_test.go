@@ -89,6 +89,7 @@ func fake(t *testing.T, steps ...string) launcherfile.File {
 		words += fmt.Sprintf(", %q", s)
 	}
 	text := "version = 1\nname = \"fake\"\n[facade.direct]\ninvocation = \"run_json\"\ncommand = [" + words + "]\n" +
+		"[facade.direct.options]\nsink_fd = [\"{value}\"]\nphase_fd = [\"{value}\"]\n" +
 		"[profile.unjailed]\n[profile.jailed]\n[[profile.jailed.descriptor]]\nnumber = 5\nkind = \"memfd\"\nbytes = 8192\n" +
 		"[producer]\nabi = \"test\"\ncandidate = \"env:CANDIDATE\"\n[cancel]\nsignal = \"TERM\"\n" +
 		"[reference]\ncommand = [\"{bin}/control\", \"{library}\"]\n" +

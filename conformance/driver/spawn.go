@@ -82,21 +82,7 @@ func (a *attempt) gifts(gifts []given) ([]given, error) {
 	if a.scenario.Kind != scenario.Launch {
 		return a.unsupervisedGifts(gifts)
 	}
-	for i, e := range []struct{ name, transport, file string }{
-		{scenario.ChannelReport, a.scenario.Endpoints.Report, evidence.ReportFile},
-		{scenario.ChannelDiagnostic, a.scenario.Endpoints.Diagnostic, evidence.DiagnosticFile},
-	} {
-		if gifts, err = a.dataEndpoint(gifts, i+1, e.name, e.transport, e.file); err != nil {
-			return gifts, err
-		}
-	}
-	p, err := newTerminalPair()
-	if err != nil {
-		return gifts, err
-	}
-	a.terminal = &terminal{fd: p.ours}
-	gifts = append(gifts, given{a.plan.terminal, p.name, p.kind, p.theirs})
-	if err := a.host(p); err != nil {
+	if gifts, err = a.hostEndpoints(gifts); err != nil {
 		return gifts, err
 	}
 	return a.launchGifts(gifts)
@@ -104,34 +90,28 @@ func (a *attempt) gifts(gifts []given) ([]given, error) {
 
 // unsupervisedGifts are those of a reference or control process.
 func (a *attempt) unsupervisedGifts(gifts []given) (_ []given, err error) {
-	if gifts, err = a.dataEndpoint(gifts, 1, "stdout", scenario.Pipe, evidence.StdoutFile); err != nil {
+	if gifts, err = a.ownPipe(gifts, 1, "stdout", evidence.StdoutFile); err != nil {
 		return gifts, err
 	}
-	if gifts, err = a.dataEndpoint(gifts, 2, "stderr", scenario.Pipe, evidence.StderrFile); err != nil {
+	if gifts, err = a.ownPipe(gifts, 2, "stderr", evidence.StderrFile); err != nil {
 		return gifts, err
 	}
 	if a.scenario.Kind != scenario.Control {
 		return gifts, nil
 	}
-	return a.dataEndpoint(gifts, a.plan.candidate, "candidate", scenario.Pipe, candidateFile)
+	return a.ownPipe(gifts, a.plan.candidate, "candidate", candidateFile)
 }
 
 // candidateFile holds what a control program's fixture sent as a candidate.
 const candidateFile = "candidate.bin"
 
-func (a *attempt) dataEndpoint(gifts []given, number int, name, transport, file string) ([]given, error) {
-	p, err := newPair(name, transport)
+func (a *attempt) ownPipe(gifts []given, number int, name, file string) ([]given, error) {
+	p, err := newPair(name, scenario.Pipe, a.dir)
 	if err != nil {
 		return gifts, err
 	}
 	gifts = append(gifts, given{number, p.name, p.kind, p.theirs})
-	c := &channel{name: name, file: file, fd: p.ours}
-	for _, pace := range a.scenario.Paces {
-		if pace.Channel == name {
-			c.pace = pace
-		}
-	}
-	a.channels = append(a.channels, c)
+	a.channels = append(a.channels, &channel{name: name, file: file, fd: p.ours, pace: a.paceOf(name)})
 	return gifts, errors.Join(a.host(p), a.record.evidence.Open(file))
 }
 
@@ -159,7 +139,7 @@ func (a *attempt) launchGifts(gifts []given) ([]given, error) {
 		gifts = append(gifts, given{d.Number, "arena", d.Kind, fd})
 	}
 	for i, number := range a.plan.extra {
-		p, err := newPair(fmt.Sprintf("extra-%d", i), scenario.Pipe)
+		p, err := newPair(fmt.Sprintf("extra-%d", i), scenario.Pipe, a.dir)
 		if err != nil {
 			return gifts, err
 		}

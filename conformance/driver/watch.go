@@ -85,6 +85,7 @@ func (a *attempt) drain() error {
 	if err := a.listProcesses(); err != nil {
 		return err
 	}
+	a.readLate()
 	if err := a.until(a.drained, drainLimit); err != nil {
 		return err
 	}
@@ -239,8 +240,9 @@ func (a *attempt) packetsReady(now int64) {
 	}
 }
 
+// endedNow: an endpoint that nothing can be read from has ended from the start.
 func (a *attempt) endedNow() evidence.Ended {
-	var e evidence.Ended
+	e := evidence.Ended{Report: true, Diagnostic: true}
 	for _, c := range a.channels {
 		switch c.name {
 		case scenario.ChannelReport:

@@ -20,6 +20,9 @@ const (
 	TranscriptFile = "transcript.pcapng"
 )
 
+// ChannelFile is the name of the file of an endpoint that is read as bytes.
+func ChannelFile(name string) string { return name + ".bin" }
+
 // PacketFile is the name of the file of the terminal packet with an index.
 func PacketFile(index int) string { return fmt.Sprintf("packet-%d.bin", index) }
 

@@ -16,8 +16,9 @@ import (
 
 // knobs and requests are the keys of Options and Variables.
 var (
-	knobs    = []string{"report", "diagnostic", "wall", "stall"}
-	requests = []string{"mode", "inputs", "capabilities", "validation", scenario.RequestPathSink, scenario.RequestSpillFolder}
+	knobs    = []string{"channel", "terminal", "report", "diagnostic", "wall", "stall"}
+	requests = []string{"mode", "inputs", "capabilities", "validation", scenario.RequestPathSink, scenario.RequestSpillFolder,
+		scenario.RequestSinkFD, scenario.RequestPhaseFD}
 	word     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
 	valued   = append([]string{"mode"}, knobs...) // whose value a launcher cannot do without
 	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

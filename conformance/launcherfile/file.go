@@ -27,8 +27,10 @@ type Facade struct {
 	Command    []string `toml:"command" json:"command"`
 	// Options are the arguments appended for a knob that a scenario sets
 	// (report, diagnostic, wall, stall), and for a request (mode, inputs,
-	// capabilities, validation, path_sink, spill_folder). {value} is the text
-	// verbatim.
+	// capabilities, validation, path_sink, spill_folder, sink_fd, phase_fd).
+	// {value} is the text verbatim. Those of channel and terminal are appended
+	// to every launch, with the contract's literal and the endpoint's number,
+	// unless a scenario says otherwise.
 	Options map[string][]string `toml:"options" json:"options"`
 	// Variables name the environment variable of a knob or request.
 	Variables   map[string]string `toml:"variables" json:"variables"`

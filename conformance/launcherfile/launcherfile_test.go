@@ -41,8 +41,8 @@ func TestReferenceLauncherFileRendersALaunch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	argv := []string{"/b/refsup", "run_json", "--report-channel", "supervised/v1", "--terminal-status-fd", "9", "--so",
-		"/a/fixture.so", "--ohlcv", "/a/ohlcv.csv", "--profile", "jailed", "--capabilities-json", "--report-mode", "FULL",
+	argv := []string{"/b/refsup", "run_json", "--so", "/a/fixture.so", "--ohlcv", "/a/ohlcv.csv", "--profile", "jailed",
+		"--report-channel", "supervised/v1", "--terminal-status-fd", "9", "--capabilities-json", "--report-mode", "FULL",
 		"--report-sink", "/x", "--report-max-bytes", " 5 {bin}"}
 	if diff := cmp.Diff(argv, got.Argv); diff != "" {
 		t.Errorf("argv (-want +got):\n%s", diff)
@@ -59,6 +59,39 @@ func TestReferenceLauncherFileRendersALaunch(t *testing.T) {
 	}
 	if want := []Descriptor{{Number: 5, Kind: "memfd", Bytes: 16777216}}; !slices.Equal(got.Descriptors, want) {
 		t.Errorf("descriptors: got %v, want %v", got.Descriptors, want)
+	}
+}
+
+func TestActivationIsReplacedOrWithheld(t *testing.T) {
+	for name, c := range map[string]struct {
+		withheld []string
+		options  []scenario.Option
+		argv     string // from the last usual argument on
+		variable string
+	}{
+		"withheld":    {[]string{"channel", "terminal"}, nil, "jailed", ""},
+		"another":     {nil, []scenario.Option{{Knob: "channel", Route: "cli", Value: "x"}, {Knob: "channel", Route: "cli", Value: "y"}}, "jailed --terminal-status-fd 9 --report-channel x --report-channel y", ""},
+		"by variable": {[]string{"channel"}, []scenario.Option{{Knob: "terminal", Route: "env", Value: "7"}}, "jailed", "PINEFORGE_TERMINAL_STATUS_FD=7"},
+	} {
+		s := plain(c.options...)
+		s.Withheld = c.withheld
+		got, err := reference(t).Supervised(s, values())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if argv := strings.Join(got.Argv, " "); !strings.HasSuffix(argv, c.argv) || (c.variable != "" && !slices.Contains(got.Environment, c.variable)) {
+			t.Errorf("%s: argv %s, environment %q", name, argv, got.Environment)
+		}
+	}
+}
+
+func TestFurtherEndpointsAreRequested(t *testing.T) {
+	s, v := plain(), values()
+	s.Endpoints.Sink, s.Endpoints.Phase, v.SinkFD, v.PhaseFD = scenario.Pipe, "same:report", 31, 32
+	s.Requests = map[string]string{"phase_fd": "x"}
+	got, err := reference(t).Supervised(s, v)
+	if argv := strings.Join(got.Argv, " "); err != nil || !strings.HasSuffix(argv, "--run-phase-fd x --report-sink-fd 31") {
+		t.Errorf("argv %s: %v", argv, err)
 	}
 }
 
@@ -162,7 +195,7 @@ func TestRefusalsAreOneLineThatNamesFileKeyAndFix(t *testing.T) {
 		"half a template": {minimal + "[pairing]\ntemplate = '{\"a\":{\"b\":\"{library\"}}'\n", "pairing.template: placeholder {library is not closed"},
 		"value":           {strings.Replace(minimal, "{terminal_fd}", "{value}", 1), "placeholder {value} is unknown here"},
 		"facade":          {strings.Replace(minimal, "facade.direct", "facade.indirect", 1), "facade.indirect: unknown facade; use direct or entrypoint"},
-		"option key":      {minimal + "[facade.direct.options]\nspeed = []\n", "facade.direct.options.speed: unknown key; use one of report"},
+		"option key":      {minimal + "[facade.direct.options]\nspeed = []\n", "facade.direct.options.speed: unknown key; use one of channel terminal report"},
 		"half a launch":   {minimal + "[launch]\ndocument = \"x\"\n", "launch.document: "},
 		"signal":          {minimal + "[cancel]\nsignal = \"SIGTERM\"\n", "cancel.signal: unknown signal \"SIGTERM\"; name it without SIG"},
 		"route":           {strings.Replace(minimal, "[producer]", "[producer]\ncandidate = \"3\"", 1), "producer.candidate: got \"3\"; use env:NAME or fd:N"},

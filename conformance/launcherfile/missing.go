@@ -53,7 +53,7 @@ func (f File) Missing(s scenario.Scenario) []string {
 		return []string{"no profile " + s.Cell.Profile}
 	}
 	facade := f.Facade[s.Cell.Facade]
-	return slices.Concat(missingRequests(s, facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s))
+	return slices.Concat(missingRequests(endpointRequests(s, Values{}), facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s))
 }
 
 func missingRequests(s scenario.Scenario, options map[string][]string, variables map[string]string) []string {
@@ -76,6 +76,13 @@ func (f File) missingOptions(s scenario.Scenario) []string {
 		_, byVariable := facade.Variables[o.Knob]
 		if (o.Route == scenario.RouteCLI && !byOption) || (o.Route == scenario.RouteEnv && !byVariable) {
 			missing = append(missing, fmt.Sprintf("no option for %s by %s", o.Knob, o.Route))
+		}
+	}
+	for _, knob := range s.Withheld {
+		_, byOption := facade.Options[knob]
+		_, byVariable := facade.Variables[knob]
+		if !byOption && !byVariable {
+			missing = append(missing, "no way to withhold "+knob)
 		}
 	}
 	return missing

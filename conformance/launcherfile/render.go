@@ -2,8 +2,10 @@ package launcherfile
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,6 +24,8 @@ type Values struct {
 	AttemptID  string // 32 lower-case hexadecimal digits
 	TerminalFD int
 	LaunchFD   int
+	SinkFD     int // of the external sink, where the scenario has one
+	PhaseFD    int // of the external progress, where the scenario has one
 }
 
 // Command is a process to start, all placeholders filled in.
@@ -55,7 +59,8 @@ func (f File) Supervised(s scenario.Scenario, v Values) (Command, error) {
 	if f.Launch.DescriptorVariable != "" {
 		r.environment[f.Launch.DescriptorVariable] = strconv.Itoa(v.LaunchFD)
 	}
-	r.requests(s, facade.Options, facade.Variables)
+	r.activate(s, v, facade)
+	r.requests(endpointRequests(s, v), facade.Options, facade.Variables)
 	for _, o := range s.Options {
 		if o.Route == scenario.RouteEnv {
 			r.environment[facade.Variables[o.Knob]] = o.Value
@@ -80,6 +85,42 @@ func (f File) Unsupervised(s scenario.Scenario, v Values) (Command, error) {
 	r.variables(f.Reference.Environment)
 	r.requests(s, f.Reference.Options, nil)
 	return r.command(), r.err
+}
+
+// activate gives what activates supervision, unless the scenario gives or
+// withholds it: by option where there is one, else by variable. A file with
+// neither has it in its command.
+func (r *renderer) activate(s scenario.Scenario, v Values, facade Facade) {
+	for _, usual := range []request{{scenario.KnobChannel, scenario.Contract}, {scenario.KnobTerminal, strconv.Itoa(v.TerminalFD)}} {
+		pieces, byOption := facade.Options[usual.name]
+		name, byVariable := facade.Variables[usual.name]
+		switch {
+		case slices.Contains(s.Withheld, usual.name), slices.ContainsFunc(s.Options, func(o scenario.Option) bool { return o.Knob == usual.name }):
+		case byOption:
+			r.option(pieces, usual.value)
+		case byVariable:
+			r.environment[name] = usual.value
+		}
+	}
+}
+
+// endpointRequests is the scenario with a request for each further endpoint of
+// the host, which has no default number.
+func endpointRequests(s scenario.Scenario, v Values) scenario.Scenario {
+	requests := maps.Clone(s.Requests)
+	for name, number := range map[string]int{scenario.RequestSinkFD: v.SinkFD, scenario.RequestPhaseFD: v.PhaseFD} {
+		if s.Endpoints.Kind(strings.TrimSuffix(name, "_fd")) == "" {
+			continue
+		}
+		if requests == nil {
+			requests = map[string]string{}
+		}
+		if _, given := requests[name]; !given {
+			requests[name] = strconv.Itoa(number)
+		}
+	}
+	s.Requests = requests
+	return s
 }
 
 // FinalizerPath is the executable by which V is known.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"touchstone/conformance/evidence"
+	"touchstone/conformance/scenario"
 )
 
 func parseReport(words []string) (test, error) {
@@ -20,6 +21,7 @@ func parseReport(words []string) (test, error) {
 		"empty": func(v *view, w *wants) {
 			w.that(len(v.attempt.ReportBytes()) == 0, v.describeReport(), "no byte of report")
 		},
+		"refused": reportRefused,
 		"no-success": func(v *view, w *wants) {
 			w.that(!v.document().isSuccess(), v.describeReport(), "no success document")
 		},
@@ -39,6 +41,12 @@ func parseReport(words []string) (test, error) {
 		})
 	}
 	return test{}, fmt.Errorf("unknown %q", words[0])
+}
+
+// reportRefused: what a refused run may say on the report. Rules: R08, R15.
+func reportRefused(v *view, w *wants) {
+	empty := len(v.attempt.ReportBytes()) == 0
+	w.that(empty || v.document().isFailure(), v.describeReport(), "no report, or one failure document")
 }
 
 func reportEqualsReference(v *view, w *wants) {
@@ -151,7 +159,7 @@ func parseNowhere(words []string) (test, error) {
 	}
 	places := strings.Split(words[2], ",")
 	for _, p := range places {
-		if !slices.Contains([]string{"report", "terminal", "diagnostic"}, p) {
+		if !slices.Contains(scenario.EndpointNames, p) {
 			return test{}, fmt.Errorf("unknown endpoint %q", p)
 		}
 	}
@@ -172,7 +180,11 @@ func (v *view) endpointBytes(name string) []byte {
 	case "diagnostic":
 		return v.attempt.DiagnosticBytes()
 	}
-	var all []byte
+	all := v.attempt.File(evidence.ChannelFile(name)) // also of a terminal that is no packet socket
+	if name != "terminal" {
+		return all
+	}
+	all = slices.Clone(all)
 	for _, p := range v.attempt.Packets() {
 		all = append(all, p.Bytes...)
 	}

@@ -110,8 +110,7 @@ func refusedWhole(v *view, w *wants) {
 	w.that(known && (status != 0 || signal != 0), v.exitText(), "a nonzero exit")
 	w.truth("complete", v.at("complete"), false)
 	w.that(v.at("failure").isObject(), "failure="+v.at("failure").String(), "a failure")
-	empty := len(v.attempt.ReportBytes()) == 0
-	w.that(empty || v.document().isFailure(), v.describeReport(), "no report, or one failure document")
+	reportRefused(v, w)
 }
 
 // outcome is what same-outcome compares, spelled for people.

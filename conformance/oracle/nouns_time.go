@@ -94,6 +94,23 @@ func parseAtRendezvous(words []string) (test, error) {
 	})
 }
 
+// parseNeverAtRendezvous: a producer waits at its point until the host has seen
+// it, so that a point that nobody saw was not come to.
+func parseNeverAtRendezvous(words []string) (test, error) {
+	if err := exactly(words, 1); err != nil {
+		return test{}, err
+	}
+	point, err := strconv.ParseUint(words[0], 10, 32)
+	if err != nil {
+		return test{}, fmt.Errorf("%q is no point", words[0])
+	}
+	return each(func(v *view, w *wants) {
+		for _, r := range evidence.All[evidence.Rendezvous](v.attempt) {
+			w.that(uint64(r.Body.Point) != point, fmt.Sprintf("the producer stopped at point %d", point), "no producer that comes so far")
+		}
+	})
+}
+
 func rendezvousIs(r evidence.Rendezvous, conditions []condition, w *wants) {
 	for _, c := range conditions {
 		switch c.member {

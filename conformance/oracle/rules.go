@@ -5,10 +5,10 @@ import "slices"
 // rules are the universal assertions in the order of their ids.
 var rules = slices.Concat(recordRules, successRules, usageRules)
 
-// recordRules hold of every attempt that the supervisor handled (T1.19) and of
-// every packet (all others).
+// recordRules hold of every attempt that is owed a record (T1.19) and of every
+// packet (all others).
 var recordRules = []rule{
-	{"T1.19", (*view).handled, onePacketThenEOF},
+	{"T1.19", (*view).owed, onePacketThenEOF},
 	{"T1.33", packetSeen, nil},
 	{"T1.34", packetSeen, packetWhole},
 	{"T1.35", packetSeen, nil},

@@ -92,6 +92,10 @@ func (v *view) handled() bool {
 	return true
 }
 
+// owed: the launch was left to end by itself, and by its request and endpoints
+// a record is due.
+func (v *view) owed() bool { return v.handled() && v.attempt.Scenario.OwesRecord() }
+
 // diagnostics are D's bytes without what the harness may add in front.
 //
 // Rules: C-59.

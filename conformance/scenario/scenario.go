@@ -42,7 +42,8 @@ type Scenario struct {
 	Mode      string    `json:"mode"`      // "" is omitted; FULL, SUMMARY_ONLY, STREAMED
 	Fixture   Fixture   `json:"fixture"`
 
-	Options     []Option `json:"options"` // in the order of the command line
+	Options     []Option `json:"options"`  // in the order of the command line
+	Withheld    []string `json:"withheld"` // knobs of activation that are not given: channel, terminal
 	Grants      Grants   `json:"grants"`
 	PlannedSink *uint64  `json:"planned_sink"` // bytes; nil is none
 	Spool       Spool    `json:"spool"`
@@ -68,9 +69,10 @@ type Fixture struct {
 	PayloadFile string            `json:"payload_file"` // a file name within the attempt folder, or ""
 }
 
-// Option is one limit given to the launcher by its caller, text verbatim.
+// Option is one value given to the launcher by its caller, text verbatim: a
+// limit, or a part of what activates supervision in place of the usual.
 type Option struct {
-	Knob  string `json:"knob"`  // report, diagnostic, wall, stall
+	Knob  string `json:"knob"`  // report, diagnostic, wall, stall; channel, terminal
 	Route string `json:"route"` // cli or env
 	Value string `json:"value"`
 }
@@ -81,6 +83,8 @@ const (
 	KnobDiagnostic = "diagnostic"
 	KnobWall       = "wall"
 	KnobStall      = "stall"
+	KnobChannel    = "channel"  // the contract's literal
+	KnobTerminal   = "terminal" // the number of the terminal endpoint
 
 	RouteCLI = "cli"
 	RouteEnv = "env"
@@ -90,6 +94,12 @@ const (
 const (
 	RequestPathSink    = "path_sink"    // a named external sink
 	RequestSpillFolder = "spill_folder" // where the engine may spill
+)
+
+// The further requests whose value is the number of an endpoint of that name.
+const (
+	RequestSinkFD  = "sink_fd"
+	RequestPhaseFD = "phase_fd"
 )
 
 // Grants are what the host grants. nil is the contract's default (R07), and
@@ -107,16 +117,37 @@ type Spool struct {
 	Bytes uint64 `json:"bytes"` // 0: enough for the report grant, see SpoolBytes
 }
 
-// Endpoints says of which transport the host's data endpoints are (R03).
+// Endpoints says what stands for the host's endpoints (R03). "" is the usual:
+// a pipe for report and diagnostic, a seqpacket pair for terminal, nothing for
+// sink and phase. NAME is another of them in
+//
+//	same:NAME      a duplicate of that descriptor
+//	reopened:NAME  the same pipe, opened once more
+//	peer:NAME      the other end of that socket pair
 type Endpoints struct {
-	Report     string `json:"report"`     // "" is pipe; stream
-	Diagnostic string `json:"diagnostic"` // "" is pipe; stream
+	Report     string         `json:"report"`
+	Diagnostic string         `json:"diagnostic"`
+	Terminal   string         `json:"terminal"`
+	Sink       string         `json:"sink"`    // external, inherited
+	Phase      string         `json:"phase"`   // of external progress
+	Numbers    map[string]int `json:"numbers"` // by name; others are drawn, report is 1 and diagnostic 2
 }
 
-// The transports of a data endpoint.
+// The kinds of an endpoint that stand by themselves. The first two are the
+// transports of a data endpoint, and with Seqpacket the connected kinds.
 const (
-	Pipe   = "pipe"
-	Stream = "stream"
+	Pipe        = "pipe"
+	Stream      = "stream"
+	Seqpacket   = "seqpacket"
+	Datagram    = "datagram"
+	TCP         = "tcp"         // connected over loopback
+	Reading     = "reading"     // the read end of a pipe
+	Shut        = "shut"        // a pair shut down for writing
+	Unconnected = "unconnected" // a seqpacket socket
+	Listening   = "listening"   // a seqpacket socket
+	File        = "file"        // a regular one
+	Device      = "device"      // the null device
+	Closed      = "closed"      // nothing at the number
 )
 
 // The host's endpoints, as triggers, actions and paces name them.
@@ -124,6 +155,8 @@ const (
 	ChannelReport     = "report"
 	ChannelDiagnostic = "diagnostic"
 	ChannelTerminal   = "terminal"
+	ChannelSink       = "sink"
+	ChannelPhase      = "phase"
 )
 
 // Pace makes the reader of a data endpoint take at most Bytes in every

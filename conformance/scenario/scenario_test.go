@@ -22,7 +22,8 @@ func TestEncodeDecodeKeepsEverything(t *testing.T) {
 	s := Scenario{Version: 1, Test: "T23", Script: "T23-x", Cell: Cell{"entrypoint", "jailed"}, Number: 7, Kind: Control,
 		Operation: Validation, Mode: "STREAMED", Fixture: Fixture{"send", map[string]string{"a": "b=\x01"}, "p.bin"},
 		Options: []Option{{"wall", "env", " 5\t"}, {"wall", "cli", ""}}, Grants: Grants{Report: n(0), Memory: n(1 << 52)},
-		PlannedSink: n(9), Spool: Spool{1}, Endpoints: Endpoints{"stream", "pipe"}, ExtraDescriptors: 3,
+		PlannedSink: n(9), Spool: Spool{1}, Withheld: []string{"terminal"},
+		Endpoints: Endpoints{Report: "stream", Terminal: "same:report", Numbers: map[string]int{"terminal": 900}}, ExtraDescriptors: 3,
 		Inputs: map[string]string{"x": "1"}, Requests: map[string]string{"path_sink": "/x"}, Bars: 8, Paces: []Pace{{"report", 1, 2}}, HangMS: 99,
 		Controls: []Rule{{Trigger{"bytes", "report", 5}, Action{Kind: "kill", Who: "producer", Signal: "TERM"}},
 			{Trigger{Kind: "rendezvous", N: 1}, Action{Kind: "poke", Word: 7, Value: "3"}}}}
@@ -72,7 +73,15 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"other request":     {func(s *Scenario) { s.Requests = map[string]string{"speed": "9"} }, `request: "speed"`},
 		"knob":              {func(s *Scenario) { s.Options = []Option{{"speed", "cli", "1"}} }, `knob: "speed"`},
 		"route":             {func(s *Scenario) { s.Options = []Option{{"wall", "mail", "1"}} }, `route: "mail"`},
-		"transport":         {func(s *Scenario) { s.Endpoints.Report = "file" }, "report endpoint"},
+		"kind":              {func(s *Scenario) { s.Endpoints.Report = "tube" }, "report endpoint"},
+		"kind of another":   {func(s *Scenario) { s.Endpoints.Report = "listening" }, "report endpoint"},
+		"alias":             {func(s *Scenario) { s.Endpoints.Diagnostic = "same:report" }, ""},
+		"alias of itself":   {func(s *Scenario) { s.Endpoints.Report = "same:report" }, "want another"},
+		"alias of an alias": {func(s *Scenario) { s.Endpoints = Endpoints{Diagnostic: "same:report", Phase: "same:diagnostic"} }, "stands by itself"},
+		"alias of nothing":  {func(s *Scenario) { s.Endpoints.Report = "same:sink" }, "stands by itself"},
+		"number of report":  {func(s *Scenario) { s.Endpoints.Numbers = map[string]int{"report": 9} }, `number: "report"`},
+		"number":            {func(s *Scenario) { s.Endpoints.Numbers = map[string]int{"sink": 2} }, "not in 3..1023"},
+		"withheld":          {func(s *Scenario) { s.Withheld = []string{"wall"} }, `withheld: "wall"`},
 		"pace of nothing":   {func(s *Scenario) { s.Paces = []Pace{{"report", 0, 1}} }, "must be positive"},
 		"pace twice":        {func(s *Scenario) { s.Paces = []Pace{{"report", 1, 1}, {"report", 1, 1}} }, "given twice"},
 		"cancel":            {rule(spawn, cancel), ""},
@@ -121,6 +130,42 @@ func TestEffectiveLimits(t *testing.T) {
 		s.Options, s.Grants.Wall = c.options, c.grant
 		if got := s.WallMS(); got != c.want {
 			t.Errorf("%v grant %v: got %d, want %d", c.options, c.grant, got, c.want)
+		}
+	}
+}
+
+func TestOwesRecord(t *testing.T) {
+	given := func(knob, value string) func(*Scenario) {
+		return func(s *Scenario) { s.Options = append(s.Options, Option{knob, "cli", value}) }
+	}
+	at := func(number int) func(*Scenario) {
+		return func(s *Scenario) { s.Endpoints.Numbers = map[string]int{"terminal": number} }
+	}
+	cases := map[string]struct {
+		changes []func(*Scenario)
+		owed    bool
+	}{
+		"usual":            {nil, true},
+		"the literal":      {[]func(*Scenario){given("channel", "supervised/v1")}, true},
+		"another version":  {[]func(*Scenario){given("channel", "supervised/v2")}, false},
+		"two versions":     {[]func(*Scenario){given("channel", "supervised/v1"), given("channel", "x")}, false},
+		"its number":       {[]func(*Scenario){at(900), given("terminal", "900")}, true},
+		"another number":   {[]func(*Scenario){at(900), given("terminal", "901")}, false},
+		"a drawn number":   {[]func(*Scenario){given("terminal", "901")}, false},
+		"the arena":        {[]func(*Scenario){at(5)}, false},
+		"withheld":         {[]func(*Scenario){func(s *Scenario) { s.Withheld = []string{"channel"} }}, false},
+		"a pipe":           {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Terminal = Pipe }}, false},
+		"an alias":         {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Phase = "same:terminal" }}, false},
+		"an alias of data": {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Diagnostic = "same:report" }}, true},
+		"its own end":      {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Report = "peer:terminal" }}, false},
+	}
+	for name, c := range cases {
+		s := small()
+		for _, change := range c.changes {
+			change(&s)
+		}
+		if got := s.OwesRecord(); got != c.owed {
+			t.Errorf("%s: got %t", name, got)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func Decode(text []byte) (Scenario, error) {
 // Validate says what of the scenario no attempt could do. It knows nothing of
 // the launcher.
 func (s Scenario) Validate() error {
-	checks := []func() error{s.checkHead, s.checkFixture, s.checkOptions, s.checkEndpoints, s.checkPaces, s.checkControls}
+	checks := []func() error{s.checkHead, s.checkFixture, s.checkOptions, s.Endpoints.Check, s.checkPaces, s.checkControls}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return fmt.Errorf("scenario %s %s/%d: %w", s.Script, s.Cell, s.Number, err)
@@ -67,7 +67,7 @@ func (s Scenario) checkFixture() error {
 		return fmt.Errorf("payload file %q: not a name within the attempt folder", p)
 	}
 	for name := range s.Requests {
-		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder); err != nil {
+		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder, RequestSinkFD, RequestPhaseFD); err != nil {
 			return err
 		}
 	}
@@ -77,21 +77,19 @@ func (s Scenario) checkFixture() error {
 func (s Scenario) checkOptions() error {
 	for _, o := range s.Options {
 		err := first(
-			oneOf("knob", o.Knob, KnobReport, KnobDiagnostic, KnobWall, KnobStall),
+			oneOf("knob", o.Knob, KnobReport, KnobDiagnostic, KnobWall, KnobStall, KnobChannel, KnobTerminal),
 			oneOf("route", o.Route, RouteCLI, RouteEnv),
 		)
 		if err != nil {
 			return err
 		}
 	}
+	for _, knob := range s.Withheld {
+		if err := oneOf("withheld", knob, KnobChannel, KnobTerminal); err != nil {
+			return err
+		}
+	}
 	return nil
-}
-
-func (s Scenario) checkEndpoints() error {
-	return first(
-		oneOf("report endpoint", s.Endpoints.Report, "", Pipe, Stream),
-		oneOf("diagnostic endpoint", s.Endpoints.Diagnostic, "", Pipe, Stream),
-	)
 }
 
 func (s Scenario) checkPaces() error {

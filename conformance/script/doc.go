@@ -55,6 +55,14 @@
 // unless it was killed. A control other than observe, pause and resume that
 // never happened fails the checks that would have passed without it.
 //
+// An endpoint is, as usual, a pipe (report, diagnostic), a seqpacket pair
+// (terminal) or not there (sink, phase). Its kinds are pipe, stream, seqpacket,
+// datagram, reading (the read end of a pipe), shut (for writing), file, device,
+// closed, for terminal also tcp, unconnected and listening; and same:NAME (a
+// duplicate of that descriptor), reopened:NAME (that pipe once more), peer:NAME
+// (the other end of that pair). A terminal endpoint that is no packet socket is
+// read as bytes.
+//
 // The bases of a document are reference (this launcher's own unsupervised
 // document of fixture plain for the current request), capabilities, validation,
 // failure CODE [arg=value…] (CODE legacy has neither code nor args) and literal
@@ -83,8 +91,8 @@
 //		run the fixture with no supervision
 //	document NAME BASE [op…]
 //		build exact bytes; sets $NAME_size
-//	endpoint report=pipe|stream diagnostic=pipe|stream
-//		the transport of a data endpoint
+//	endpoint NAME=KIND…
+//		what stands for an endpoint: report diagnostic terminal sink phase; kinds above
 //	extra-descriptors N
 //		further inheritable descriptors at the launch
 //	fixture NAME [key=value…]
@@ -103,6 +111,10 @@
 //		a number
 //	limit [cli|env] KNOB=VALUE…
 //		caller limits, verbatim: report diagnostic wall stall
+//	negotiate [cli|env] KNOB=VALUE… | negotiate without KNOB…
+//		what activates supervision, verbatim, in place of the usual: channel terminal
+//	number NAME=N…
+//		the descriptor number of an endpoint: terminal sink phase
 //	pace CHANNEL bytes=N every=DUR
 //		a slower reader
 //	payload NAME
@@ -158,8 +170,10 @@
 //		namespaces that the producer shares neither with the supervisor nor with the host
 //	never CODE…
 //		the failure is none of these
+//	never-at-rendezvous N
+//		the producer did not come to that point; for a fixture that stops there
 //	nowhere TEXT on ENDPOINT,…
-//		bytes that stand on none of report, terminal, diagnostic
+//		bytes that stand on none of these: report, terminal, diagnostic, sink, phase
 //	observed member=value…
 //		what the host saw of the producer: threads children
 //	probes denied NAME… | probes ok NAME…
@@ -174,8 +188,8 @@
 //		a scalar of the record by its dotted path
 //	refused
 //		complete=false, a nonzero exit, a failure, and on the report nothing or one failure document
-//	report equals-reference | equals DOC | empty | one-document | no-success | failure-document CODE
-//		the bytes of the report endpoint
+//	report equals-reference | equals DOC | empty | one-document | refused | no-success | failure-document CODE
+//		the bytes of the report endpoint; refused: none, or one failure document
 //	sink absent
 //		the absent form of an unused sink
 //	success

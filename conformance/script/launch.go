@@ -90,7 +90,7 @@ func (p *launchPlan) checkOptions() error {
 		return fmt.Errorf("each: knob, route and value go together")
 	}
 	for _, k := range p.knobs {
-		if err := oneOf(k, scenario.KnobReport, scenario.KnobDiagnostic, scenario.KnobWall, scenario.KnobStall); err != nil {
+		if err := oneOf(k, slices.Concat(limitKnobs, activationKnobs)...); err != nil {
 			return err
 		}
 	}

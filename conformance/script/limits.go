@@ -50,13 +50,19 @@ func (s *session) let(arguments []string) error {
 	return nil
 }
 
+// limitKnobs and activationKnobs are what limit and negotiate give.
+var (
+	limitKnobs      = []string{scenario.KnobReport, scenario.KnobDiagnostic, scenario.KnobWall, scenario.KnobStall}
+	activationKnobs = []string{scenario.KnobChannel, scenario.KnobTerminal}
+)
+
 func lintLimit(arguments []string) error {
-	_, err := parseLimit(arguments, scenario.RouteCLI)
+	_, err := parseOptions(arguments, scenario.RouteCLI, limitKnobs)
 	return err
 }
 
-// parseLimit reads: [cli|env] KNOB=VALUE…; the value may be any text.
-func parseLimit(arguments []string, route string) ([]scenario.Option, error) {
+// parseOptions reads: [cli|env] KNOB=VALUE…; the value may be any text.
+func parseOptions(arguments []string, route string, knobs []string) ([]scenario.Option, error) {
 	if len(arguments) > 0 && (arguments[0] == scenario.RouteCLI || arguments[0] == scenario.RouteEnv) {
 		route, arguments = arguments[0], arguments[1:]
 	}
@@ -69,7 +75,7 @@ func parseLimit(arguments []string, route string) ([]scenario.Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := oneOf(knob, scenario.KnobReport, scenario.KnobDiagnostic, scenario.KnobWall, scenario.KnobStall); err != nil {
+		if err := oneOf(knob, knobs...); err != nil {
 			return nil, err
 		}
 		value, err := decode(rest)
@@ -81,22 +87,70 @@ func parseLimit(arguments []string, route string) ([]scenario.Option, error) {
 	return options, nil
 }
 
-// limit replaces an earlier value of the same knob and route. Without a route
-// it is the flag, or in the entrypoint, which has none, the variable.
-func (s *session) limit(arguments []string) error {
-	route := scenario.RouteCLI
+// route is the flag, or in the entrypoint, which has none, the variable.
+func (s *session) route() string {
 	if s.cell.Facade == "entrypoint" {
-		route = scenario.RouteEnv
+		return scenario.RouteEnv
 	}
-	options, err := parseLimit(arguments, route)
+	return scenario.RouteCLI
+}
+
+// limit replaces an earlier value of the same knob and route.
+func (s *session) limit(arguments []string) error {
+	options, err := parseOptions(arguments, s.route(), limitKnobs)
 	if err != nil {
 		return err
 	}
 	for _, o := range options {
-		s.next.Options = slices.DeleteFunc(slices.Clone(s.next.Options), func(old scenario.Option) bool {
-			return old.Knob == o.Knob && old.Route == o.Route
-		})
+		s.dropOption(o)
 		s.next.Options = append(s.next.Options, o)
 	}
+	return nil
+}
+
+func (s *session) dropOption(o scenario.Option) {
+	s.next.Options = slices.DeleteFunc(slices.Clone(s.next.Options), func(old scenario.Option) bool {
+		return old.Knob == o.Knob && old.Route == o.Route
+	})
+}
+
+func lintNegotiate(arguments []string) error {
+	if len(arguments) > 0 && arguments[0] == "without" {
+		return withheld(arguments[1:])
+	}
+	_, err := parseOptions(arguments, scenario.RouteCLI, activationKnobs)
+	return err
+}
+
+func withheld(knobs []string) error {
+	if len(knobs) == 0 {
+		return errors.New("without: want channel or terminal")
+	}
+	for _, knob := range knobs {
+		if err := oneOf(knob, activationKnobs...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// negotiate replaces what activates supervision, or withholds it. A knob that
+// stands several times in the line is given as often.
+func (s *session) negotiate(arguments []string) error {
+	if err := lintNegotiate(arguments); err != nil {
+		return err
+	}
+	if arguments[0] == "without" {
+		s.next.Withheld = arguments[1:]
+		return nil
+	}
+	options, err := parseOptions(arguments, s.route(), activationKnobs)
+	if err != nil {
+		return err
+	}
+	for _, o := range options {
+		s.dropOption(o)
+	}
+	s.next.Options = append(s.next.Options, options...)
 	return nil
 }

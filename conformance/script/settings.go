@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,20 +99,33 @@ func setEndpoint(s *scenario.Scenario, words []string) error {
 	if err != nil {
 		return err
 	}
-	for key, value := range values {
-		if err := oneOf(value, scenario.Pipe, scenario.Stream); err != nil {
+	for name, kind := range values {
+		if err := oneOf(name, scenario.EndpointNames...); err != nil {
 			return err
 		}
-		switch key {
-		case scenario.ChannelReport:
-			s.Endpoints.Report = value
-		case scenario.ChannelDiagnostic:
-			s.Endpoints.Diagnostic = value
-		default:
-			return fmt.Errorf("unknown endpoint %q", key)
-		}
+		s.Endpoints.Set(name, kind)
 	}
-	return nil
+	return s.Endpoints.Check()
+}
+
+func setNumber(s *scenario.Scenario, words []string) error {
+	values, err := somePairs(words)
+	if err != nil {
+		return err
+	}
+	numbers := maps.Clone(s.Endpoints.Numbers)
+	if numbers == nil {
+		numbers = map[string]int{}
+	}
+	for name, text := range values {
+		n, err := number(text)
+		if err != nil {
+			return err
+		}
+		numbers[name] = int(min(n, 1<<16))
+	}
+	s.Endpoints.Numbers = numbers
+	return s.Endpoints.Check()
 }
 
 // one reads the only word as a number up to high.
