@@ -38,6 +38,7 @@ const (
 	LacksRights     = "rights"
 	LacksFeature    = "feature"  // of the kernel
 	LacksLauncher   = "launcher" // its file gives no way to ask
+	LacksDemanded   = "demanded" // nor for what the contract demands of every launcher
 	LacksOccurrence = "occurrence"
 )
 

@@ -154,8 +154,11 @@ func rank(v oracle.Verdict) int {
 }
 
 func lacks(reason string) string {
-	if strings.Contains(reason, "needs a kernel") {
+	switch {
+	case strings.Contains(reason, "needs a kernel"):
 		return reports.LacksFeature
+	case strings.Contains(reason, launcherfile.Demanded):
+		return reports.LacksDemanded
 	}
 	return reports.LacksLauncher
 }
@@ -178,6 +181,12 @@ func (t tally) replay(cell scenario.Cell, script string) string {
 	return fmt.Sprintf("scripts/certify --launcher %s --tests %s --facade %s --profile %s", t.selection.Request.Launcher, script, cell.Facade, cell.Profile)
 }
 
+// excusable says whether a gap may be declared for an assertion: not for those
+// of every attempt, and not for the isolation that all others rest on.
+func excusable(id string) bool {
+	return contracts.TestOf(id) != "T22" && !slices.Contains(oracle.UniversalIDs(), id)
+}
+
 // declare applies a declared gap. Broken and not-run stay what they are: they
 // say nothing of the gap.
 func (t tally) declare(a *reports.Assertion) {
@@ -189,6 +198,8 @@ func (t tally) declare(a *reports.Assertion) {
 	switch {
 	case a.Verdict == reports.Pass:
 		a.Verdict, a.Reason = reports.UnexpectedPass, "declared as a gap, but it passes: "+gap.Reason
+	case a.Verdict == reports.Fail && !excusable(a.ID):
+		a.Reason = "declared as a gap, but no launcher is excused from it: " + gap.Reason
 	case a.Verdict == reports.Fail && gap.Expiry < t.today:
 		a.Verdict, a.Reason = reports.WrongFail, fmt.Sprintf("the declaration of %s expired on %s: %s", gap.Owner, gap.Expiry, gap.Reason)
 	case a.Verdict == reports.Fail:
@@ -290,13 +301,13 @@ const (
 // undecided; only a run with neither may be stopped by stale declarations.
 func conclude(r *reports.Report) {
 	t := r.Totals
-	rightless := slices.ContainsFunc(r.Assertions, func(a reports.Assertion) bool {
-		return a.Verdict == reports.NotRun && a.Lacks == reports.LacksRights
+	unasked := slices.ContainsFunc(r.Assertions, func(a reports.Assertion) bool {
+		return a.Verdict == reports.NotRun && (a.Lacks == reports.LacksRights || a.Lacks == reports.LacksDemanded)
 	})
 	switch {
 	case t.Fail > 0 || t.Leaks > 0:
 		r.ExitStatus, r.Conclusion = NotConforming, "not conforming"
-	case t.Broken > 0 || rightless || t.Pass+t.ExpectedFail == 0:
+	case t.Broken > 0 || unasked || t.Pass+t.ExpectedFail == 0:
 		r.ExitStatus, r.Conclusion = Undecided, "undecided"
 	case t.UnexpectedPass > 0 || t.WrongFail > 0 || len(r.Stale) > 0:
 		r.ExitStatus, r.Conclusion = Stale, "stale declarations"

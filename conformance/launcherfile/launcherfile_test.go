@@ -146,8 +146,8 @@ func TestMissingNamesWhatCannotBeAsked(t *testing.T) {
 		"nothing":   {func(*scenario.Scenario) {}, ""},
 		"facade":    {func(s *scenario.Scenario) { s.Cell.Facade = "entrypoint" }, "no facade entrypoint"},
 		"profile":   {func(s *scenario.Scenario) { s.Cell.Profile = "jailed" }, "no profile jailed"},
-		"option":    {func(s *scenario.Scenario) { s.Options = []scenario.Option{{Knob: "wall", Route: "env", Value: "1"}} }, "no option for wall by env"},
-		"grant":     {func(s *scenario.Scenario) { s.Grants.Report = &n }, "no way to set {grant_report}"},
+		"option":    {func(s *scenario.Scenario) { s.Options = []scenario.Option{{Knob: "wall", Route: "env", Value: "1"}} }, "no option for wall by env" + Demanded},
+		"grant":     {func(s *scenario.Scenario) { s.Grants.Report = &n }, "no way to set {grant_report}" + Demanded},
 		"memory":    {func(s *scenario.Scenario) { s.Grants.Memory = &n }, "no way to set {memory_or_null}"},
 		"plan":      {func(s *scenario.Scenario) { s.PlannedSink = &n }, "no way to set {planned_sink_or_null}"},
 		"spool":     {func(s *scenario.Scenario) { s.Spool.Bytes = n }, "no way to set {spool}"},
@@ -155,7 +155,7 @@ func TestMissingNamesWhatCannotBeAsked(t *testing.T) {
 		"path sink": {func(s *scenario.Scenario) { s.Requests = map[string]string{"path_sink": "/x"} }, "no way to request path_sink"},
 		"cancel": {func(s *scenario.Scenario) {
 			s.Controls = []scenario.Rule{{Trigger: scenario.Trigger{Kind: scenario.AtSpawn}, Action: scenario.Action{Kind: scenario.DoCancel}}}
-		}, "no cancel path"},
+		}, "no cancel path" + Demanded},
 		"reference": {func(s *scenario.Scenario) { s.Kind = scenario.Reference }, "no reference command"},
 	}
 	for name, c := range cases {

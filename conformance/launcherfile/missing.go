@@ -3,6 +3,7 @@ package launcherfile
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"touchstone/conformance/scenario"
 )
@@ -33,6 +34,12 @@ func (f File) CanSet(cell scenario.Cell, name string) bool {
 	}
 	return slices.ContainsFunc(texts, func(text string) bool { return slices.Contains(named(text), name) })
 }
+
+// Demanded ends the reason why a launcher cannot be asked for what the contract
+// demands of every launcher: its limits by flag and variable (R07, C-5), the
+// host's grants of them (R07) and cancellation (R20). Without these a run
+// decides nothing; all else that a file leaves out makes it partial.
+const Demanded = ", which the contract demands of every launcher"
 
 // Missing is what a scenario asks that this file has no way to set, in words
 // for a not-run reason ("no option for wall by env"). Empty: it can be run.
@@ -75,7 +82,11 @@ func (f File) missingOptions(s scenario.Scenario) []string {
 		_, byOption := facade.Options[o.Knob]
 		_, byVariable := facade.Variables[o.Knob]
 		if (o.Route == scenario.RouteCLI && !byOption) || (o.Route == scenario.RouteEnv && !byVariable) {
-			missing = append(missing, fmt.Sprintf("no option for %s by %s", o.Knob, o.Route))
+			text := fmt.Sprintf("no option for %s by %s", o.Knob, o.Route)
+			if o.Route == scenario.RouteEnv || s.Cell.Facade == "direct" {
+				text += Demanded
+			}
+			missing = append(missing, text)
 		}
 	}
 	for _, knob := range s.Withheld {
@@ -101,7 +112,11 @@ func (f File) missingGrants(s scenario.Scenario) []string {
 	}
 	for _, a := range asked {
 		if a.set && !f.CanSet(s.Cell, a.name) {
-			missing = append(missing, "no way to set {"+a.name+"}")
+			text := "no way to set {" + a.name + "}"
+			if strings.HasPrefix(a.name, "grant_") {
+				text += Demanded
+			}
+			missing = append(missing, text)
 		}
 	}
 	return missing
@@ -112,7 +127,7 @@ func (f File) missingRoles(s scenario.Scenario) []string {
 	for _, rule := range s.Controls {
 		switch {
 		case rule.Action.Kind == scenario.DoCancel && f.Cancel.Signal == "":
-			missing = append(missing, "no cancel path")
+			missing = append(missing, "no cancel path"+Demanded)
 		case rule.Action.Who == scenario.Finalizer && f.Finalizer.Executable == "":
 			missing = append(missing, "no finalizer executable")
 		}
