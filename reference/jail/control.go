@@ -40,10 +40,15 @@ type message struct {
 
 // hear waits for the next message; io.EOF when every sender is gone.
 func hear(control int, deadline time.Time) (message, error) {
-	if err := waitFor(control, unix.POLLIN, deadline); err != nil {
-		return message{fd: -1}, fmt.Errorf("wait for launcher: %w", err)
+	for {
+		m, err := hearNow(control)
+		if !errors.Is(err, unix.EAGAIN) {
+			return m, err
+		}
+		if err := waitFor(control, unix.POLLIN, deadline); err != nil {
+			return m, fmt.Errorf("wait for launcher: %w", err)
+		}
 	}
-	return hearNow(control)
 }
 
 func hearNow(control int) (message, error) {

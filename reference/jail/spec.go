@@ -34,6 +34,10 @@ type Spec struct {
 	Work         string            // folder of S's that a tool has at WorkFolder, writable; "" = none
 	FileBytes    int64             // a file that a tool writes is at most so large (inclusive), > 0 with Work
 	Deadline     time.Time         // setup, attestation and release give up here (absolute, required)
+
+	// Meanwhile is what S does while the domain is built, nil for nothing; its
+	// error ends that.
+	Meanwhile func() error
 }
 
 // WorkFolder is where a tool has its work folder.

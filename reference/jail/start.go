@@ -59,17 +59,22 @@ func (d *Domain) start(usable []hierarchy) (err error) {
 	if err := launcher.exec(d.spec.Helper); err != nil {
 		return err
 	}
-	heard := errors.Join(launcher.closeFiles(), d.hearUntilReady())
-	if heard != nil {
-		// Without readers both processes end by themselves, and with them the launcher.
+	err = launcher.closeFiles()
+	if d.spec.Meanwhile != nil {
+		err = errors.Join(err, d.spec.Meanwhile())
+	}
+	// The launcher ends once both are cloned, or one of them has failed: what it
+	// and they said by then is heard at one go.
+	err = errors.Join(err, launcher.reap())
+	if err == nil {
+		err = d.hearUntilReady()
+	}
+	if err != nil {
+		// Without readers both processes end by themselves.
 		_ = unix.Shutdown(d.control, unix.SHUT_WR) // best effort: the socket is closed soon
-		heard = errors.Join(heard, closeOnce(&d.Lifeline))
+		err = errors.Join(err, closeOnce(&d.Lifeline), d.hearRest())
 	}
-	reaped := launcher.reap()
-	if heard != nil {
-		reaped = errors.Join(reaped, d.hearRest())
-	}
-	return errors.Join(heard, reaped, d.claim(launcher.children))
+	return errors.Join(err, d.claim(launcher.children))
 }
 
 // leafName is the name of a new control group. It names its attempt, so that

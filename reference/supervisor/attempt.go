@@ -179,9 +179,6 @@ func (a *attempt) start() *outcome.Failure {
 // prepare reserves the storage, builds the domain and attests it. The worker
 // starts and reserves while the domain is being built.
 func (a *attempt) prepare() (err error) {
-	if a.worker, err = startWorker(a.admitted.Request.Operation, a.admitted.Launch.Spool.Path, a.allowance()); err != nil {
-		return err
-	}
 	inside := [3]int{-1, -1, -1} // null device, diagnostics, candidate
 	defer func() {
 		for i := range inside { // the producer has its own; EOF needs ours closed
@@ -201,7 +198,12 @@ func (a *attempt) prepare() (err error) {
 		return err
 	}
 	a.candidate = newIntake(candidate, a.ledger.Remaining())
-	if a.domain, err = jail.Start(a.spec(inside)); err != nil {
+	spec := a.spec(inside)
+	spec.Meanwhile = func() (err error) {
+		a.worker, err = startWorker(a.admitted.Request.Operation, a.admitted.Launch.Spool.Path, a.allowance())
+		return err
+	}
+	if a.domain, err = jail.Start(spec); err != nil {
 		return err
 	}
 	if err := a.domain.Attest(); err != nil {

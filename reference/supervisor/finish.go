@@ -22,17 +22,20 @@ func (a *attempt) finish() int {
 		late = errors.Join(late, a.diagnostics.close(), a.candidate.close())
 	}
 	a.times.closed = a.now()
+	if a.worker != nil {
+		late = errors.Join(late, a.worker.kill()) // it ends while the rest is done
+	}
 	var usage jail.Usage
 	if a.domain != nil {
 		usage = a.domain.Usage()
+	}
+	if a.domain != nil && a.emptied {
+		late = errors.Join(late, a.domain.Close())
 	}
 	removed := true
 	if a.worker != nil {
 		gone, err := a.worker.close(stopGrace)
 		removed, late = gone, errors.Join(late, err)
-	}
-	if a.domain != nil && a.emptied {
-		late = errors.Join(late, a.domain.Close())
 	}
 	if late != nil {
 		a.observe(outcome.Fault())

@@ -161,14 +161,22 @@ func (l *link) pull() ([]byte, error) {
 	return l.buffer[:n], err
 }
 
+// kill ends the worker, which may have ended by itself.
+func (l *link) kill() error {
+	if l.pidfd < 0 {
+		return nil
+	}
+	err := unix.PidfdSendSignal(l.pidfd, unix.SIGKILL, nil, 0)
+	if err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("kill worker: %w", err)
+	}
+	return nil
+}
+
 // close kills and reaps the worker, within grace, and closes everything. It
 // reports whether the worker is gone, and its unlinked storage with it.
 func (l *link) close(grace time.Duration) (gone bool, err error) {
-	if l.pidfd >= 0 {
-		err = unix.PidfdSendSignal(l.pidfd, unix.SIGKILL, nil, 0)
-		if errors.Is(err, unix.ESRCH) {
-			err = nil
-		}
+	if err = l.kill(); l.pidfd >= 0 {
 		gone = l.reap(grace)
 	}
 	for _, fd := range []*int{&l.input, &l.control, &l.output, &l.pidfd} {
