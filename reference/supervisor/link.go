@@ -90,6 +90,7 @@ func startWorker(operation admission.Operation, spool string, size int64) (l *li
 	}
 	arguments := []string{"refsup", workerWord, strconv.Itoa(int(operation)), strconv.FormatInt(size, 10), spool}
 	l.pid, err = syscall.ForkExec("/proc/self/exe", arguments, &syscall.ProcAttr{
+		Env:   []string{"GOMAXPROCS=1"}, // it does one thing at a time; more threads only cost its start
 		Files: []uintptr{uintptr(ends[0]), uintptr(ends[1]), uintptr(null), uintptr(ends[2])},
 		Sys:   &syscall.SysProcAttr{PidFD: &l.pidfd, Pdeathsig: syscall.SIGKILL},
 	})
