@@ -23,7 +23,8 @@ type Admission struct {
 
 	ReportUsable, DiagnosticUsable, TerminalUsable bool
 
-	Why error // what a refusal rests on, for people; nil without one
+	Missing bool  // a mount of the entrypoint is missing: a refusal of its own
+	Why     error // what a refusal rests on, for people; nil without one
 }
 
 // Admit reads and judges everything that the host supplied, for a negotiated
@@ -66,8 +67,37 @@ func (a *Admission) judge(usage, endpoints, sealed, launch, limits error) *outco
 	case limits != nil:
 		return refuse(outcome.RequestInvalid())
 	}
-	return a.plan()
+	if refused := a.plan(); refused != nil || a.Request.Build == nil {
+		return refused
+	}
+	return a.build()
 }
+
+// build checks what the entrypoint needs beside: its tools, room for their work
+// beyond what is reserved, and, last of all, its mounts.
+//
+// Rules: R09, R20, C-16.
+func (a *Admission) build() *outcome.Failure {
+	pairing := a.Pairing
+	for _, tool := range []Tool{pairing.Transpiler, pairing.Compiler, pairing.Binder} {
+		if tool.Path == "" {
+			a.Why = errors.New("pairing: transpiler, compiler and binder need a path")
+			return new(outcome.IsolationUnavailable(outcome.ReasonPolicy))
+		}
+	}
+	if a.WorkBytes() <= 0 {
+		a.Why = errors.New("spool: no room beyond the report for a build")
+		return new(outcome.IsolationUnavailable(outcome.ReasonPolicy))
+	}
+	if err := a.Request.Build.Mounts(); err != nil {
+		a.Missing, a.Why = true, err
+		return new(outcome.RequestInvalid())
+	}
+	return nil
+}
+
+// WorkBytes is what the host's storage holds beyond the report allowance.
+func (a *Admission) WorkBytes() int64 { return a.Launch.Spool.Bytes - *a.Limits.ReportBytes.Effective }
 
 // exhausted: no descriptor was left to look with.
 func exhausted(err error) bool { return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) }

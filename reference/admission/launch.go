@@ -164,16 +164,26 @@ type Pairing struct {
 	ScratchBytes int64    `json:"scratch_bytes"`
 	ScratchFiles int64    `json:"scratch_files"`
 
-	// Members of later facades; read, so that one file serves all.
-	Finalizer  jsontext.Value `json:"finalizer,omitzero"`
-	Transpiler jsontext.Value `json:"transpiler,omitzero"`
-	Compiler   jsontext.Value `json:"compiler,omitzero"`
-	Binder     jsontext.Value `json:"binder,omitzero"`
+	// What the entrypoint builds a strategy with; the direct facade has no use
+	// for them.
+	Transpiler Tool `json:"transpiler,omitzero"`
+	Compiler   Tool `json:"compiler,omitzero"`
+	Binder     Tool `json:"binder,omitzero"`
+
+	// A member of later routes; read, so that one file serves all.
+	Finalizer jsontext.Value `json:"finalizer,omitzero"`
 }
 
 // Program is one program of the pairing.
 type Program struct {
 	Path string `json:"path"`
+}
+
+// Tool is a program of the entrypoint's early stages, with the arguments that
+// come before those of a build.
+type Tool struct {
+	Path      string   `json:"path"`
+	Arguments []string `json:"arguments,omitzero"`
 }
 
 // DecodePairing reads a pairing file strictly.

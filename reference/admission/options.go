@@ -9,6 +9,7 @@ import (
 type option struct {
 	flag    string
 	env     string // environment twin, read only where the flag is absent
+	shell   string // variable of the entrypoint facade, which has no flags; empty is none
 	knob    bool   // belongs to supervision: refused without activation
 	bare    bool   // takes no value
 	engine  bool   // passed on to the producer
@@ -23,26 +24,26 @@ var options = []option{
 	{flag: "--diagnostic-max-bytes", env: "PINEFORGE_DIAGNOSTIC_MAX_BYTES", knob: true},
 	{flag: "--channel-wall-ms", env: "PINEFORGE_CHANNEL_WALL_MS", knob: true},
 	{flag: "--channel-stall-ms", env: "PINEFORGE_CHANNEL_STALL_MS", knob: true},
-	{flag: "--profile"},
-	{flag: "--report-mode"},
+	{flag: "--profile", shell: "PINEFORGE_PROFILE"},
+	{flag: "--report-mode", shell: "PINEFORGE_REPORT_MODE"},
 	{flag: "--so", engine: true},
 	{flag: "--ohlcv", engine: true},
-	{flag: "--inputs", engine: true},
-	{flag: "--overrides", engine: true},
-	{flag: "--input-tf", engine: true},
-	{flag: "--script-tf", engine: true},
-	{flag: "--trade-start-ms", engine: true},
-	{flag: "--chart-tz", engine: true},
+	{flag: "--inputs", shell: "PINEFORGE_INPUTS", engine: true},
+	{flag: "--overrides", shell: "PINEFORGE_OVERRIDES", engine: true},
+	{flag: "--input-tf", shell: "PINEFORGE_INPUT_TF", engine: true},
+	{flag: "--script-tf", shell: "PINEFORGE_SCRIPT_TF", engine: true},
+	{flag: "--trade-start-ms", shell: "PINEFORGE_TRADE_START_MS", engine: true},
+	{flag: "--chart-tz", shell: "PINEFORGE_CHART_TZ", engine: true},
 	{flag: "--capabilities-json", bare: true, engine: true},
 	{flag: "--validate-window-only", bare: true, engine: true},
-	{flag: "--report-policy", engine: true},
-	{flag: "--window-start-ms", engine: true},
-	{flag: "--window-end-ms", engine: true},
-	{flag: "--preroll-bars", engine: true},
-	{flag: "--fed-start-ms", engine: true},
+	{flag: "--report-policy", shell: "PINEFORGE_REPORT_POLICY", engine: true},
+	{flag: "--window-start-ms", shell: "PINEFORGE_WINDOW_START_MS", engine: true},
+	{flag: "--window-end-ms", shell: "PINEFORGE_WINDOW_END_MS", engine: true},
+	{flag: "--preroll-bars", shell: "PINEFORGE_PREROLL_BARS", engine: true},
+	{flag: "--fed-start-ms", shell: "PINEFORGE_FED_START_MS", engine: true},
 	{flag: "--report-sink", engine: true},
 	{flag: "--report-sink-fd", engine: true},
-	{flag: "--run-phase-fd", utility: true},
+	{flag: "--run-phase-fd", shell: "PINEFORGE_RUN_PHASE_FD", utility: true},
 	{flag: "--csv2bin", utility: true},
 	{flag: "--help", bare: true, utility: true},
 }

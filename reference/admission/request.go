@@ -43,8 +43,8 @@ const NoFD = -1
 // LargestLimit is the largest value of a limit (inclusive). Rules: R07.
 const LargestLimit = 1<<53 - 2
 
-// Request is the facade's command line, with the environment where the
-// command line is silent.
+// Request is the direct facade's command line, with the environment where the
+// command line is silent; or the entrypoint's environment.
 type Request struct {
 	Negotiated bool // a report channel was asked for, whatever its version
 	Terminal   int  // descriptor number, NoFD if none or none valid
@@ -59,6 +59,15 @@ type Request struct {
 	SinkPath  string
 	SinkFD    int      // NoFD if none
 	Engine    []string // the producer's arguments, in a fixed order
+	Build     *Build   // of the entrypoint; nil in the direct facade
+}
+
+// Invocation is the facade's name in the record.
+func (r Request) Invocation() string {
+	if r.Build != nil {
+		return contracts.InvocationEntrypoint
+	}
+	return contracts.InvocationRunJSON
 }
 
 // Parse reads the request. With an error, a usage refusal, the request holds
@@ -69,7 +78,11 @@ type Request struct {
 //
 // Rules: R01, R07, C-5 to C-9.
 func Parse(args []string, lookup func(string) (string, bool)) (Request, error) {
-	given, refusal := collect(args, lookup)
+	return interpret(collect(args, lookup))
+}
+
+// interpret reads what was given to either facade.
+func interpret(given values, refusal error) (Request, error) {
 	r := Request{Negotiated: given.given("--report-channel"), Terminal: NoFD, SinkFD: NoFD,
 		Profile: Unjailed, Mode: ModeFull}
 	if !r.Negotiated {

@@ -5,15 +5,25 @@ import (
 	"touchstone/reference/outcome"
 )
 
-// ExitStatus returns the exit status of the direct run_json facade: 0 without
-// a failure, 2 for a usage refusal that S established, else 1. A refused report
-// mode keeps the exit of the engine's ordinary failure, 1.
+// ExitStatus returns the exit status of a facade.
 //
-// Rules: R20, C-12, C-72.
-func ExitStatus(failure *outcome.Failure) int {
+// The direct one ends with 0 without a failure, 2 for a usage refusal that S
+// established, else 1. A refused report mode keeps the exit of the engine's
+// ordinary failure, 1.
+//
+// The entrypoint ends with 0 or 4. early is its own number for a genuine failure
+// before the backtest, as the shell has them: 2 for a missing mount, 3 for
+// compilation and binding, 5 for transpilation, 0 for no such failure.
+//
+// Rules: R20, C-12, C-16, C-72.
+func ExitStatus(invocation string, failure *outcome.Failure, early int) int {
 	switch {
 	case failure == nil:
 		return 0
+	case invocation == contracts.InvocationEntrypoint && early != 0:
+		return early
+	case invocation == contracts.InvocationEntrypoint:
+		return 4
 	case failure.Code == contracts.CodeRunRequestInvalid:
 		return 2
 	}

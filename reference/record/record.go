@@ -24,6 +24,7 @@ type Terminal struct {
 	AttemptID  string
 	Invocation string
 	Failure    *outcome.Failure // nil for success
+	Early      int              // the entrypoint's own exit for Failure, 0 for none: see ExitStatus
 	Producer   Producer
 	Limits     Limits
 	Charged    int64 // bytes charged against the report allowance
@@ -31,6 +32,9 @@ type Terminal struct {
 	Usage      Usage
 	Cleanup    Cleanup
 }
+
+// ExitStatus is the facade's.
+func (t Terminal) ExitStatus() int { return ExitStatus(t.Invocation, t.Failure, t.Early) }
 
 // Producer is the untrusted process as S saw it. Exit and Signal are what wait
 // said, both nil if it said nothing.
@@ -169,7 +173,7 @@ func (t Terminal) wire(length int64) any {
 		Cleanup      any      `json:"cleanup"`
 	}{
 		contracts.TerminalSchema, contracts.TerminalVersion, contracts.Contract, t.AttemptID, t.Invocation,
-		t.Failure == nil, class(t.Failure), cause, ExitStatus(t.Failure), t.Producer, t.Limits.wire(),
+		t.Failure == nil, class(t.Failure), cause, t.ExitStatus(), t.Producer, t.Limits.wire(),
 		t.Charged, t.Channels.wire(length), nil, t.Usage, t.Cleanup.wire(),
 	}
 }

@@ -116,19 +116,27 @@ func TestFailureDocument(t *testing.T) {
 	}
 }
 
+// TestExits: the direct facade has one number for usage and one for all else,
+// the entrypoint one, and its early stages their own (T36.41).
 func TestExits(t *testing.T) {
-	exits := map[string]int{contracts.CodeRunRequestInvalid: 2}
 	for _, failure := range failures() {
-		want, found := exits[failure.Code]
-		if !found {
-			want = 1
+		want := 1
+		if failure.Code == contracts.CodeRunRequestInvalid {
+			want = 2
 		}
-		if got := record.ExitStatus(&failure); got != want {
-			t.Errorf("%s: got exit %d, want %d", failure.Code, got, want)
+		for _, c := range []struct {
+			invocation  string
+			early, want int
+		}{{contracts.InvocationRunJSON, 0, want}, {contracts.InvocationEntrypoint, 0, 4}, {contracts.InvocationEntrypoint, 5, 5}} {
+			if got := record.ExitStatus(c.invocation, &failure, c.early); got != c.want {
+				t.Errorf("%s: %s %d: got exit %d, want %d", c.invocation, failure.Code, c.early, got, c.want)
+			}
 		}
 	}
-	if got := record.ExitStatus(nil); got != 0 {
-		t.Errorf("success: got exit %d, want 0", got)
+	for _, invocation := range contracts.Invocations() {
+		if got := record.ExitStatus(invocation, nil, 0); got != 0 {
+			t.Errorf("%s: success: got exit %d, want 0", invocation, got)
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ func (a *attempt) finish() int {
 
 // deliver sends the record and returns the exit status.
 func (a *attempt) deliver(t record.Terminal) int {
-	status := record.ExitStatus(t.Failure)
+	status := t.ExitStatus()
 	if !a.admitted.TerminalUsable {
 		return status
 	}
@@ -97,7 +97,7 @@ func (a *attempt) send(fd int, packet []byte) error {
 func (a *attempt) terminal(usage jail.Usage, removed bool) record.Terminal {
 	return record.Terminal{
 		AttemptID:  a.admitted.AttemptID,
-		Invocation: contracts.InvocationRunJSON,
+		Invocation: a.admitted.Request.Invocation(),
 		Failure:    a.machine.Failure(),
 		Producer:   a.producer(),
 		Limits:     a.admitted.Limits,

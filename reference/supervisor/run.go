@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"touchstone/contracts"
 	"touchstone/reference/admission"
 	"touchstone/reference/outcome"
 	"touchstone/reference/record"
@@ -148,5 +149,5 @@ func explain(cause error) int {
 	if err != nil {
 		return 1
 	}
-	return record.ExitStatus(&failure)
+	return record.ExitStatus(contracts.InvocationRunJSON, &failure, 0)
 }
