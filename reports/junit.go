@@ -54,7 +54,8 @@ type junitMessage struct {
 }
 
 // WriteJUnit writes the report as JUnit XML: a suite for each cell, a case for
-// each assertion, and one failing case for each leak. Text of any bytes gives a
+// each assertion, and one failing case for each leak; last a case for the
+// conclusion, so that no undecided run is green here. Text of any bytes gives a
 // valid document: what XML 1.0 cannot hold is written as an escape.
 func WriteJUnit(w io.Writer, r Report) error {
 	document := junitSuites{Name: scrub("touchstone " + r.Launcher.Name), Time: seconds(r.Seconds)}
@@ -66,6 +67,9 @@ func WriteJUnit(w io.Writer, r Report) error {
 		document.Skipped += suite.Skipped
 		document.Suites = append(document.Suites, suite)
 	}
+	document.Suites = append(document.Suites, conclusionSuite(r))
+	document.Tests++
+	document.Errors += document.Suites[len(document.Suites)-1].Errors
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return fmt.Errorf("write junit: %w", err)
 	}
@@ -76,6 +80,16 @@ func WriteJUnit(w io.Writer, r Report) error {
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+func conclusionSuite(r Report) junitSuite {
+	suite := junitSuite{Name: scrub(r.Launcher.Name + " conclusion"), Timestamp: strings.TrimSuffix(r.Started, "Z"), Time: seconds(r.Seconds)}
+	c := junitCase{ClassName: "conclusion", Name: fmt.Sprintf("exit %d", r.ExitStatus), Time: "0"}
+	if r.ExitStatus != 0 {
+		c.Error = &junitMessage{Type: "conclusion", Message: scrub(r.Conclusion), Text: scrub(r.Blocked)}
+	}
+	suite.add(c)
+	return suite
 }
 
 func cells(r Report) []string {

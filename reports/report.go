@@ -1,10 +1,12 @@
 // Package reports writes what a run found: report.json for machines and for
-// recheck, junit.xml for CI. It knows nothing of how a verdict came about.
+// recheck, junit.xml, report.tap and summary.md for CI, report.html for people.
+// It knows nothing of how a verdict came about.
 package reports
 
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -148,6 +150,10 @@ type Finding struct {
 	Reason  string `json:"reason"`
 	Attempt string `json:"attempt"` // folder, of the first
 	Count   int    `json:"count"`   // equal findings of this script, this one included
+	// Also are the attempts of the others, at most 20.
+	Also []string `json:"also"`
+	// Members are the paths of the terminal record that a failure is about.
+	Members []string `json:"members"`
 }
 
 // Script is one script in one cell.
@@ -200,26 +206,45 @@ func Decode(content []byte) (Report, error) {
 
 // The files that Write makes.
 const (
-	ReportFile = "report.json"
-	JUnitFile  = "junit.xml"
+	ReportFile  = "report.json"
+	JUnitFile   = "junit.xml"
+	TAPFile     = "report.tap"
+	SummaryFile = "summary.md"
+	PageFile    = "report.html"
 )
 
-// Write writes report.json and junit.xml into an existing folder, replacing
+// Write writes every form of the report into an existing folder, replacing
 // what an earlier call wrote.
-func Write(dir string, r Report) error {
-	content, err := Encode(r)
+func Write(dir string, p Page) error {
+	content, err := Encode(p.Report)
 	if err != nil {
 		return err
 	}
 	if err := replace(filepath.Join(dir, ReportFile), content); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	var junit bytes.Buffer
-	if err := WriteJUnit(&junit, r); err != nil {
-		return err
+	return Render(dir, p)
+}
+
+// Render is Write without report.json, which the others follow from.
+func Render(dir string, p Page) error {
+	forms := []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{JUnitFile, func(w io.Writer) error { return WriteJUnit(w, p.Report) }},
+		{TAPFile, func(w io.Writer) error { return WriteTAP(w, p.Report) }},
+		{SummaryFile, func(w io.Writer) error { return WriteMarkdown(w, p.Report) }},
+		{PageFile, func(w io.Writer) error { return WriteHTML(w, p) }},
 	}
-	if err := replace(filepath.Join(dir, JUnitFile), junit.Bytes()); err != nil {
-		return fmt.Errorf("write junit: %w", err)
+	for _, f := range forms {
+		var content bytes.Buffer
+		if err := f.write(&content); err != nil {
+			return err
+		}
+		if err := replace(filepath.Join(dir, f.name), content.Bytes()); err != nil {
+			return fmt.Errorf("write %s: %w", f.name, err)
+		}
 	}
 	return nil
 }

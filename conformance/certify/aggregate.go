@@ -132,11 +132,13 @@ func (t tally) assertion(k key, places []place) reports.Assertion {
 
 // fold adds a finding, or counts it with one of the same script that says the same.
 func fold(all []reports.Finding, f reports.Finding) []reports.Finding {
+	says := func(f reports.Finding) [5]string { return [5]string{f.Script, f.Verdict, f.Seen, f.Wanted, f.Reason} }
 	for i := range all {
-		same := all[i]
-		same.Line, same.Phase, same.Attempt, same.Count = f.Line, f.Phase, f.Attempt, f.Count
-		if same == f {
+		if says(all[i]) == says(f) {
 			all[i].Count++
+			if len(all[i].Also) < maxFindings {
+				all[i].Also = append(all[i].Also, f.Attempt)
+			}
 			return all
 		}
 	}
@@ -165,7 +167,8 @@ func lacks(reason string) string {
 
 func (t tally) finding(p place) reports.Finding {
 	return reports.Finding{Script: p.script, Line: p.Line, Phase: p.Phase, Verdict: string(p.Verdict),
-		Seen: t.relative(p.Seen), Wanted: t.relative(p.Wanted), Reason: t.relative(p.Reason), Attempt: t.relative(p.Attempt), Count: 1}
+		Seen: t.relative(p.Seen), Wanted: t.relative(p.Wanted), Reason: t.relative(p.Reason), Attempt: t.relative(p.Attempt), Count: 1,
+		Members: append([]string{}, p.Members...), Also: []string{}}
 }
 
 // relative takes the run folder out of a text, so that a copied run says the same.
@@ -262,29 +265,9 @@ func tests(all []reports.Assertion) []reports.Test {
 		rows[i].Totals.Count(a.Verdict)
 	}
 	for i := range rows {
-		rows[i].Verdict = worstOf(rows[i].Totals)
+		rows[i].Verdict = rows[i].Totals.Worst()
 	}
 	return rows
-}
-
-func worstOf(t reports.Totals) string {
-	switch {
-	case t.Fail > 0:
-		return reports.Fail
-	case t.Broken > 0:
-		return reports.Broken
-	case t.WrongFail > 0:
-		return reports.WrongFail
-	case t.UnexpectedPass > 0:
-		return reports.UnexpectedPass
-	case t.Pass > 0 && t.NotRun == 0 && t.ExpectedFail == 0:
-		return reports.Pass
-	case t.ExpectedFail > 0:
-		return reports.ExpectedFail
-	case t.Pass == 0:
-		return reports.NotRun
-	}
-	return "partial"
 }
 
 // The exit statuses of certify.

@@ -303,7 +303,7 @@ func recordedRun(t *testing.T) string {
 	}
 	outcomes := perform(s, 2, t.TempDir(), fakeAttempts{t, dir}, silent{})
 	tally{selection: s, outcomes: outcomes, root: dir, today: r.Started[:len(time.DateOnly)]}.fill(&r)
-	if err := reports.Write(dir, r); err != nil {
+	if err := reports.Write(dir, reports.Page{Report: r}); err != nil {
 		t.Fatal(err)
 	}
 	if r.ExitStatus != NotConforming {

@@ -14,5 +14,5 @@
 //	scripts/       the scripts that were run
 //	attempts/CELL/SCRIPT/NNN/        the evidence of each attempt
 //	attempts/CELL/references/NNN/    the engine's own runs
-//	report.json, junit.xml
+//	report.json, junit.xml, report.tap, summary.md, report.html
 package certify

@@ -65,7 +65,7 @@ func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progr
 	}
 	r.Seconds = time.Since(started).Seconds()
 	tally{selection: s, outcomes: outcomes, blocked: blocked, root: p.Run, today: r.Started[:len(time.DateOnly)]}.fill(&r)
-	if err := reports.Write(p.Run, r); err != nil {
+	if err := reports.Write(p.Run, Page(p.Run, r)); err != nil {
 		return reports.Report{}, err
 	}
 	return r, context.Cause(ctx)

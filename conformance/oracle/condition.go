@@ -67,12 +67,12 @@ func (c condition) String() string { return c.member + c.operator + strings.Join
 func (c condition) judge(value *node, w *wants) {
 	seen := c.member + "=" + value.String()
 	if c.operator == "=" {
-		w.that(slices.ContainsFunc(c.values, func(v string) bool { return spelled(value, v) }), seen, c.String())
+		w.value(slices.ContainsFunc(c.values, func(v string) bool { return spelled(value, v) }), value, seen, c.String())
 		return
 	}
 	bound, _ := strconv.ParseUint(c.values[0], 10, 64)
 	got, ok := value.uint()
-	w.that(ok && ((c.operator == "<=" && got <= bound) || (c.operator == ">=" && got >= bound)), seen, c.String())
+	w.value(ok && ((c.operator == "<=" && got <= bound) || (c.operator == ">=" && got >= bound)), value, seen, c.String())
 }
 
 // number compares a count that the host made itself.

@@ -31,6 +31,9 @@ type Finding struct {
 	Wanted  string  `json:"wanted"`
 	Reason  string  `json:"reason"`
 	Attempt string  `json:"attempt"` // folder of the attempt, "" when none
+	// Members are the paths of the terminal record that a failure is about, where
+	// it is about some.
+	Members []string `json:"members"`
 }
 
 // Rule gives the rules of an assertion as a finding spells them: "R06,R20".

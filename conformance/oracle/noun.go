@@ -108,6 +108,7 @@ func (w *wants) finding(id, dir string) Finding {
 	if len(w.faults) > 0 {
 		finding.Verdict, finding.Reason = Fail, ""
 		finding.Seen, finding.Wanted = describe(w.faults)
+		finding.Members = w.members
 	}
 	return finding
 }

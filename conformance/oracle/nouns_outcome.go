@@ -34,7 +34,7 @@ func parseClass(words []string) (test, error) {
 		return test{}, err
 	}
 	return each(func(v *view, w *wants) {
-		w.that(v.at("exit_class").is(words[0]), v.at("exit_class").String(), words[0])
+		w.value(v.at("exit_class").is(words[0]), v.at("exit_class"), v.at("exit_class").String(), words[0])
 	})
 }
 
@@ -58,7 +58,7 @@ func parseFailure(words []string) (test, error) {
 // failureIs compares code and args: every arg given, and no other there.
 func failureIs(failure *node, code string, args []condition, w *wants) {
 	if !failure.at("code").is(code) {
-		w.that(false, "failure="+failure.String(), code)
+		w.value(false, failure, "failure="+failure.String(), code)
 		return
 	}
 	for _, c := range args {
@@ -109,7 +109,7 @@ func refusedWhole(v *view, w *wants) {
 	status, signal, known := v.exit()
 	w.that(known && (status != 0 || signal != 0), v.exitText(), "a nonzero exit")
 	w.truth("complete", v.at("complete"), false)
-	w.that(v.at("failure").isObject(), "failure="+v.at("failure").String(), "a failure")
+	w.value(v.at("failure").isObject(), v.at("failure"), "failure="+v.at("failure").String(), "a failure")
 	reportRefused(v, w)
 }
 

@@ -67,7 +67,7 @@ func (v *view) digestIs(w *wants, c condition, value *node) {
 		w.undecided(Broken, fmt.Sprintf("%s: want null, report, diagnostic or prefix:NAME:N", c))
 		return
 	}
-	w.that(digestMatches(value, content), c.member+"="+value.String(), fmt.Sprintf("%s (%s)", c, digest(content)))
+	w.value(digestMatches(value, content), value, c.member+"="+value.String(), fmt.Sprintf("%s (%s)", c, digest(content)))
 }
 
 func (v *view) prefix(text string) (content []byte, problem string) {

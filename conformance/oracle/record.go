@@ -32,6 +32,7 @@ func DecodeRecord(packet []byte) *Record {
 		return r
 	}
 	r.root = root
+	root.walk("", func(path string, value *node) { value.path = path })
 	r.framing(report)
 	r.numbers(report)
 	recordShape.check("", root, report)

@@ -30,11 +30,11 @@ func packetWhole(v *view, w *wants) {
 
 func ownAttempt(v *view, w *wants) {
 	issued := v.attempt.Launch.AttemptID
-	w.that(v.at("attempt_id").is(issued), v.at("attempt_id").String(), strconv.Quote(issued))
+	w.value(v.at("attempt_id").is(issued), v.at("attempt_id"), v.at("attempt_id").String(), strconv.Quote(issued))
 }
 
 func ownFacade(v *view, w *wants) {
-	w.that(v.at("invocation").is(v.facts.Invocation), v.at("invocation").String(), strconv.Quote(v.facts.Invocation))
+	w.value(v.at("invocation").is(v.facts.Invocation), v.at("invocation"), v.at("invocation").String(), strconv.Quote(v.facts.Invocation))
 }
 
 func completeMeansSuccess(v *view, w *wants) {
@@ -73,7 +73,7 @@ func claimFollowsCatalog(v *view, w *wants) {
 func exitAgrees(v *view, w *wants) {
 	status, signal, known := v.exit()
 	said, ok := v.at("exit_status").uint()
-	w.that(known && signal == 0 && ok && int(said) == status,
+	w.value(known && signal == 0 && ok && int(said) == status, v.at("exit_status"),
 		v.exitText()+", exit_status="+v.at("exit_status").String(), "the same exit status")
 	allowed := facadeExit(v.facts.Invocation, v.at("exit_class").plain())
 	w.that(ok && slices.Contains(allowed, said), fmt.Sprintf("exit_status=%s for %s", v.at("exit_status"), v.at("exit_class")),
@@ -105,7 +105,7 @@ func classFollowsCode(v *view, w *wants) {
 			return
 		}
 	}
-	w.that(v.at("exit_class").is(class), fmt.Sprintf("%s for code %q", v.at("exit_class"), v.record.Code()), class)
+	w.value(v.at("exit_class").is(class), v.at("exit_class"), fmt.Sprintf("%s for code %q", v.at("exit_class"), v.record.Code()), class)
 }
 
 func statusCountsItself(v *view, w *wants) {
@@ -144,7 +144,7 @@ func noForeignText(v *view, w *wants) {
 		if allowedText(path, value.text) {
 			return
 		}
-		w.that(false, path+"="+value.String(), "no text but the contract's own words")
+		w.value(false, value, path+"="+value.String(), "no text but the contract's own words")
 	})
 }
 
@@ -168,9 +168,9 @@ func limitResolved(v *view, w *wants, member, knob string) {
 	requested, granted, effective := v.at("limits", member, "requested"), v.at("limits", member, "granted"), v.at("limits", member, "effective")
 	value, given := requestedOption(v.attempt.Scenario, v.facts.Invocation, knob)
 	if !given {
-		w.that(requested.isNull(), member+".requested="+requested.String(), "null: the option was omitted")
+		w.value(requested.isNull(), requested, member+".requested="+requested.String(), "null: the option was omitted")
 	} else if plainInteger(value) && requested.isNull() && v.admitted() {
-		w.that(false, member+".requested=null", value)
+		w.value(false, requested, member+".requested=null", value)
 	}
 	if !v.admitted() {
 		return

@@ -19,6 +19,7 @@ const maxDepth = 64
 type node struct {
 	kind    byte // n t f " 0 { [ as jsontext.Kind spells them
 	text    string
+	path    string // within the terminal record, "" elsewhere
 	members []member
 	items   []*node
 }

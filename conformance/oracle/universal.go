@@ -22,7 +22,8 @@ type rule struct {
 // A check that cannot be decided says so instead with undecided.
 type wants struct {
 	faults  []fault
-	verdict Verdict // Broken or NotRun, when undecided
+	members []string // of the record, that the faults are about
+	verdict Verdict  // Broken or NotRun, when undecided
 	reason  string
 	note    string // what a pass could not show
 }
@@ -40,29 +41,37 @@ func (w *wants) that(ok bool, seen, wanted string) {
 	}
 }
 
+// value is that for one member of the record.
+func (w *wants) value(ok bool, got *node, seen, wanted string) {
+	w.that(ok, seen, wanted)
+	if !ok && got != nil && got.path != "" {
+		w.members = append(w.members, got.path)
+	}
+}
+
 // equal compares a counter of the record with what it must be.
 func (w *wants) equal(name string, got *node, wanted uint64) {
 	value, ok := got.uint()
-	w.that(ok && value == wanted, name+"="+got.String(), fmt.Sprintf("%s=%d", name, wanted))
+	w.value(ok && value == wanted, got, name+"="+got.String(), fmt.Sprintf("%s=%d", name, wanted))
 }
 
 // atMost compares a counter of the record with an inclusive bound.
 func (w *wants) atMost(name string, got *node, bound uint64) {
 	value, ok := got.uint()
-	w.that(ok && value <= bound, name+"="+got.String(), fmt.Sprintf("%s<=%d", name, bound))
+	w.value(ok && value <= bound, got, name+"="+got.String(), fmt.Sprintf("%s<=%d", name, bound))
 }
 
 func (w *wants) truth(name string, got *node, wanted bool) {
-	w.that((got.isTrue() && wanted) || (got.isFalse() && !wanted), name+"="+got.String(), fmt.Sprintf("%s=%t", name, wanted))
+	w.value((got.isTrue() && wanted) || (got.isFalse() && !wanted), got, name+"="+got.String(), fmt.Sprintf("%s=%t", name, wanted))
 }
 
 func (w *wants) null(name string, got *node) {
-	w.that(got.isNull(), name+"="+got.String(), name+"=null")
+	w.value(got.isNull(), got, name+"="+got.String(), name+"=null")
 }
 
 // digest compares a digest of the record with the digest of bytes.
 func (w *wants) digest(name string, got *node, content []byte) {
-	w.that(digestMatches(got, content), name+"="+got.String(), name+"="+digest(content))
+	w.value(digestMatches(got, content), got, name+"="+got.String(), name+"="+digest(content))
 }
 
 func packetSeen(v *view) bool { return v.record != nil }
@@ -117,6 +126,7 @@ func (r rule) find(v *view) Finding {
 		for _, f := range v.record.faults {
 			if f.ID == r.id {
 				faults = append(faults, f)
+				finding.Members = appendMember(finding.Members, f.Path)
 			}
 		}
 	}
@@ -124,6 +134,7 @@ func (r rule) find(v *view) Finding {
 		w := &wants{}
 		r.relate(v, w)
 		faults = append(faults, w.faults...)
+		finding.Members = append(finding.Members, w.members...)
 	}
 	if len(faults) == 0 && packetSeen(v) && !hasRecord(v) && !onBytes[r.id] {
 		faults = append(faults, fault{Seen: "no readable record", Wanted: "a record"})
@@ -133,6 +144,13 @@ func (r rule) find(v *view) Finding {
 		finding.Seen, finding.Wanted = describe(faults)
 	}
 	return finding
+}
+
+func appendMember(members []string, path string) []string {
+	if path == "" {
+		return members
+	}
+	return append(members, path)
 }
 
 // describe puts at most three faults into one line each of seen and wanted.

@@ -24,6 +24,7 @@ type commands struct {
 	Certify certifyCommand `cmd:"" help:"Run the suite against a launcher. Exit 0 conforming, 1 not conforming, 2 undecided, 3 stale declarations, 64 usage, 70 internal."`
 	List    listCommand    `cmd:"" help:"List tests, scripts and assertions, and which are written. Exit 0, 64, 70."`
 	Recheck recheckCommand `cmd:"" help:"Judge a recorded run again, with no launcher. Exit 0 same verdicts, 1 others, 64, 70."`
+	Report  reportCommand  `cmd:"" help:"Write a recorded run's report.html, junit.xml, report.tap and summary.md again. Exit 0, 64, 70."`
 	Doctor  doctorCommand  `cmd:"" help:"Say what this machine lacks and what to do. Exit 0 nothing required, 1 something, 70."`
 	Version versionCommand `cmd:"" help:"Print the version. Exit 0."`
 }

@@ -1,0 +1,61 @@
+package certify
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"touchstone/conformance/exhibit"
+	"touchstone/contracts"
+	"touchstone/reports"
+)
+
+// Page is a run's report with what can be shown of its attempts, read from
+// their evidence. What cannot be read is on the page as such.
+func Page(run string, r reports.Report) reports.Page {
+	p := reports.Page{Report: r, Statements: map[string]string{}}
+	for _, a := range r.Assertions {
+		if row, found := contracts.AssertionByID(a.ID); found {
+			p.Statements[a.ID] = row.Action + ": " + row.Expect
+		}
+	}
+	var attempts []string
+	for _, s := range r.Scripts {
+		attempts = append(attempts, s.Attempts...)
+	}
+	p.Exhibits = make([]reports.Exhibit, len(attempts))
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range runtime.NumCPU() {
+		group.Go(func() {
+			for i := range next {
+				p.Exhibits[i] = exhibit.Load(filepath.Join(run, attempts[i]), attempts[i])
+			}
+		})
+	}
+	for i := range attempts {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return p
+}
+
+// Render writes every form of a recorded run's report but report.json again.
+// A folder that holds no report is a *UsageError.
+func Render(run string) (reports.Report, error) {
+	text, err := os.ReadFile(filepath.Join(run, reports.ReportFile))
+	if err != nil {
+		return reports.Report{}, usage("report: %v", err)
+	}
+	r, err := reports.Decode(text)
+	if err != nil {
+		return reports.Report{}, usage("report: %v", err)
+	}
+	if err := reports.Render(run, Page(run, r)); err != nil {
+		return reports.Report{}, fmt.Errorf("report: %w", err)
+	}
+	return r, nil
+}
