@@ -102,7 +102,7 @@ func TestTerminalBounds(t *testing.T) {
 // TestAlteredClosedExamplesAreRefused: the other closed schemas refuse a member
 // more at every level that is not a table of free names.
 func TestAlteredClosedExamplesAreRefused(t *testing.T) {
-	for _, name := range []string{"launch.json", "launcher.toml"} {
+	for _, name := range []string{"host-disposition.json", "launch.json", "launcher.toml"} {
 		schema := compile(t, exampleSchemas[name])
 		original := documents(t, name)[0]
 		visit(original, nil, func(path []string, value any) {
@@ -116,20 +116,45 @@ func TestAlteredClosedExamplesAreRefused(t *testing.T) {
 			}
 		})
 	}
-	launch, schema := documents(t, "launch.json")[0], compile(t, "launch.v1")
-	visit(launch, nil, func(path []string, value any) {
-		object, _ := value.(map[string]any)
-		for member := range object {
-			document := clone(launch)
-			delete(at(document, path).(map[string]any), member)
-			if schema.Validate(document) == nil {
-				t.Errorf("launch.json: lack of %s in %q is accepted", member, strings.Join(path, "."))
+	for _, name := range []string{"host-disposition.json", "launch.json"} {
+		whole, schema := documents(t, name)[0], compile(t, exampleSchemas[name])
+		visit(whole, nil, func(path []string, value any) {
+			object, _ := value.(map[string]any)
+			for member := range object {
+				document := clone(whole)
+				delete(at(document, path).(map[string]any), member)
+				if schema.Validate(document) == nil && !slices.Contains(path, "args") { // the catalog's business
+					t.Errorf("%s: lack of %s in %q is accepted", name, member, strings.Join(path, "."))
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
-// TestOpenSchemas: everything but the closed three ignores further members at
+// TestAcceptedDispositionNeedsItsRecord: what is accepted has a record and no
+// cause, everything else has a cause.
+func TestAcceptedDispositionNeedsItsRecord(t *testing.T) {
+	schema, original := compile(t, "host-disposition.v1"), documents(t, "host-disposition.json")[0]
+	for _, c := range []struct {
+		outcome     string
+		cause, good bool
+		record      any
+	}{
+		{"accepted", false, true, map[string]any{}}, {"accepted", false, false, nil}, {"accepted", true, false, map[string]any{}},
+		{"rejected", true, true, nil}, {"rejected", false, false, nil}, {"uncertain", true, true, nil}, {"uncertain", false, false, nil},
+	} {
+		document := clone(original).(map[string]any)
+		document["outcome"], document["record"] = c.outcome, c.record
+		if !c.cause {
+			document["cause"] = nil
+		}
+		if err := schema.Validate(document); (err == nil) != c.good {
+			t.Errorf("%s with cause %t and record %v: %v", c.outcome, c.cause, c.record, err)
+		}
+	}
+}
+
+// TestOpenSchemas: everything but the closed ones ignores further members at
 // every level, and needs its own.
 func TestOpenSchemas(t *testing.T) {
 	for name, schemaName := range exampleSchemas {

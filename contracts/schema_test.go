@@ -30,14 +30,15 @@ var exampleSchemas = map[string]string{
 	"launch.json":                     "launch.v1",
 	"launcher.toml":                   "launcher.v1",
 	"events.jsonl":                    "events.v1",
+	"host-disposition.json":           "host-disposition.v1",
 }
 
 // closedSchemas refuse unknown members at every level.
-var closedSchemas = []string{"launch.v1", "launcher.v1", "terminal.v1"}
+var closedSchemas = []string{"host-disposition.v1", "launch.v1", "launcher.v1", "terminal.v1"}
 
 func TestSchemaNames(t *testing.T) {
 	want := []string{
-		"capabilities.v1", "events.v1", "failure.v1", "launch.v1", "launcher.v1",
+		"capabilities.v1", "events.v1", "failure.v1", "host-disposition.v1", "launch.v1", "launcher.v1",
 		"report-full.v1", "terminal.v1", "validation.v1",
 	}
 	if diff := cmp.Diff(want, SchemaNames()); diff != "" {

@@ -1,0 +1,135 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+)
+
+// Manifest is everything that an attempt can leave outside its processes. It
+// is written, and made to last, before anything starts, so that a crash of the
+// host leaves nothing that `refhost reap` cannot find. It stands for an attempt
+// that is not finished: it is removed behind the disposition.
+//
+// Rules: R15.
+type Manifest struct {
+	Version      int          `json:"version"`
+	AttemptID    string       `json:"attempt_id"`
+	Report       File         `json:"report"`
+	Diagnostics  File         `json:"diagnostics"`
+	Sink         File         `json:"sink"`       // the stream's, or the named one that S makes
+	NamedSink    bool         `json:"named_sink"` // S itself renames the sink into place
+	Disposition  File         `json:"disposition"`
+	Admission    Admission    `json:"admission"`
+	ControlGroup ControlGroup `json:"control_group"`
+}
+
+// File is a target and its private name until then; both "" for none.
+type File struct {
+	Target      string `json:"target"`
+	Provisional string `json:"provisional"`
+}
+
+// ControlGroup says where S makes control groups, and how their names begin.
+type ControlGroup struct {
+	Folders []string `json:"folders"`
+	Prefix  string   `json:"prefix"`
+}
+
+// manifestBytes bounds a manifest (inclusive).
+const manifestBytes = 1 << 20
+
+func newManifest(o *Options, attempt string) (Manifest, error) {
+	file := func(path string) File {
+		if path == "" {
+			return File{}
+		}
+		return File{path, provisional(path, attempt)}
+	}
+	folders, err := groupFolders()
+	sink := o.Sink
+	if o.NamedSink != "" {
+		sink = o.NamedSink
+	}
+	return Manifest{Version: 1, AttemptID: attempt, Report: file(o.Report), Diagnostics: file(o.Diagnostics),
+		Sink: file(sink), NamedSink: o.NamedSink != "", Disposition: file(o.Disposition),
+		Admission:    o.admission(filepath.Join(o.Spool, "attempt-"+attempt)),
+		ControlGroup: ControlGroup{folders, "touchstone-" + attempt + "-"}}, err
+}
+
+// write makes the manifest last and returns a locked descriptor: the lock tells
+// a reaper that the host is still there.
+func (m *Manifest) write(path string) (int, error) {
+	content, err := json.Marshal(m, json.Deterministic(true), json.FormatNilSliceAsNull(false))
+	if err != nil {
+		return -1, fmt.Errorf("encode manifest: %w", err)
+	}
+	fd, err := create(path)
+	if err == nil {
+		err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+	}
+	if err == nil {
+		err = writeAll(fd, append(content, '\n'))
+	}
+	if err == nil {
+		err = unix.Fsync(fd)
+	}
+	if err == nil {
+		err = settleFolder(filepath.Dir(path))
+	}
+	return fd, err
+}
+
+// errRunning refuses to reap an attempt whose host is still there.
+var errRunning = errors.New("its host is still running; cancel that one instead")
+
+// readManifest reads a manifest strictly and locks it.
+func readManifest(path string) (Manifest, *os.File, error) {
+	var m Manifest
+	f, err := os.Open(path)
+	if err != nil {
+		return m, nil, fmt.Errorf("manifest: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return m, f, fmt.Errorf("manifest %s: %w", path, errRunning)
+	}
+	content, err := io.ReadAll(io.LimitReader(f, manifestBytes+1))
+	if err == nil && len(content) > manifestBytes {
+		err = fmt.Errorf("more than %d bytes", manifestBytes)
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &m, json.RejectUnknownMembers(true))
+	}
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
+		return m, f, fmt.Errorf("manifest %s: %w", path, err)
+	}
+	return m, f, nil
+}
+
+// check refuses a manifest that would have a reaper remove what no attempt has made.
+func (m *Manifest) check() error {
+	if m.Version != 1 || !isHex(m.AttemptID, 32) {
+		return fmt.Errorf("version %d, attempt %q: not a manifest of this host", m.Version, m.AttemptID)
+	}
+	for _, f := range []File{m.Report, m.Diagnostics, m.Sink, m.Disposition} {
+		if f != (File{}) && (!filepath.IsAbs(f.Target) || f.Provisional != provisional(f.Target, m.AttemptID)) {
+			return fmt.Errorf("file %q: not of attempt %s", f.Provisional, m.AttemptID)
+		}
+	}
+	spool := m.Admission.Spool.Path
+	if !filepath.IsAbs(spool) || filepath.Base(spool) != "attempt-"+m.AttemptID {
+		return fmt.Errorf("spool %q: not of attempt %s", spool, m.AttemptID)
+	}
+	if m.ControlGroup.Prefix != "touchstone-"+m.AttemptID+"-" || m.Disposition == (File{}) {
+		return fmt.Errorf("control groups %q: not of attempt %s", m.ControlGroup.Prefix, m.AttemptID)
+	}
+	return nil
+}
