@@ -51,6 +51,7 @@ type attempt struct {
 
 	rules    []rule
 	handled  map[int]uint32 // by producer: the last point that was dealt with
+	fates    []fate         // of the producers seen
 	nextScan int64
 	buffer   []byte
 }

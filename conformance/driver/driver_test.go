@@ -3,12 +3,15 @@ package driver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"touchstone/conformance/evidence"
 	"touchstone/conformance/scenario"
@@ -69,6 +72,30 @@ func TestALauncherIsNotToldWhichTestItIsIn(t *testing.T) {
 	}
 	if !strings.Contains(string(a.DiagnosticBytes()), filepath.Dir(a.Launch.Library)+"/spool") {
 		t.Error("nothing was shown")
+	}
+}
+
+// TestTheProducersOwnEndIsSeen: by the kernel, whatever its parent says of it.
+func TestTheProducersOwnEndIsSeen(t *testing.T) {
+	var name unix.Utsname
+	major, minor := 0, 0
+	if err := unix.Uname(&name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor); err != nil || major*100+minor < 615 {
+		t.Skipf("not run: needs a kernel with PIDFD_INFO_EXIT, 6.15 (%v)", err)
+	}
+	s := meeting()
+	for _, kill := range []bool{false, true} {
+		s.Controls = nil
+		if kill {
+			s.Controls = []scenario.Rule{rendezvous(1, scenario.DoKill, scenario.Producer)}
+		}
+		ends := evidence.All[evidence.ProducerExit](attempted(t, s, fake(t, "producer", "exit=0")))
+		if len(ends) != 1 || (kill && (ends[0].Body.Signal == nil || *ends[0].Body.Signal != 9)) ||
+			(!kill && (ends[0].Body.Status == nil || *ends[0].Body.Status != 0)) {
+			t.Errorf("killed %t: got %+v", kill, ends)
+		}
 	}
 }
 

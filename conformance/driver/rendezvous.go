@@ -17,16 +17,23 @@ func (a *attempt) scan(now int64) {
 	if now < a.nextScan {
 		return
 	}
+	seen := len(a.fates) > 0
 	awaited := slices.ContainsFunc(a.rules, func(r rule) bool { return !r.done && r.Trigger.Kind == scenario.AtRendezvous })
 	pause := scanSeldom
-	if awaited {
+	switch {
+	case awaited:
 		pause = scanSoon
+	case !seen:
+		pause = scanUnseen
 	}
 	a.sampleSize()
 	a.reapOrphans()
-	if a.library.hasStates && !a.exited {
+	if !a.exited {
 		for _, pid := range a.library.producers() {
-			a.lookAt(pid)
+			a.follow(pid)
+			if a.library.hasStates {
+				a.lookAt(pid)
+			}
 		}
 	}
 	a.nextScan = now + int64(pause/time.Nanosecond)

@@ -13,6 +13,7 @@ import (
 
 const (
 	scanSoon   = 2 * time.Millisecond  // between looks for a rendezvous that a rule waits for
+	scanUnseen = 5 * time.Millisecond  // until the first producer is seen
 	scanSeldom = 20 * time.Millisecond // for one that nobody named, which is only continued
 	drainLimit = 2 * time.Second       // from the launcher's exit to the end of its endpoints
 	killLimit  = 10 * time.Second      // for a killed process to be reaped

@@ -189,6 +189,16 @@ type Exit struct {
 	SystemUS  int64 `json:"system_us"`
 }
 
+// ProducerExit is how a process that had mapped the fixture's library ended,
+// from the kernel and not from its parent. Exactly one of Status and Signal is
+// set. A producer that was too short to be seen, or that a kernel without
+// PIDFD_INFO_EXIT does not tell of, has none.
+type ProducerExit struct {
+	PID    int  `json:"pid"`
+	Status *int `json:"status"`
+	Signal *int `json:"signal"`
+}
+
 // Watchdog says that the driver gave up and killed what it had started.
 // Waiting is exit, drain when a writer of an endpoint outlived the launcher, or
 // bytes when an endpoint delivered far more than was granted.
@@ -263,6 +273,9 @@ func (Producers) Kind() string { return "producers_at_first_report_byte" }
 
 // Kind is the value of the member kind.
 func (Exit) Kind() string { return "exit" }
+
+// Kind is the value of the member kind.
+func (ProducerExit) Kind() string { return "producer_exit" }
 
 // Kind is the value of the member kind.
 func (Watchdog) Kind() string { return "watchdog" }

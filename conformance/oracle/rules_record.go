@@ -94,6 +94,19 @@ func oneWaitStatus(v *view, w *wants) {
 	reaped := v.at("cleanup", "producer_reaped", "value").isTrue() && !v.at("producer", "stage").isNull()
 	ran := v.record.Code() == "run_producer_failed" || v.record.Complete()
 	w.that(!(reaped && ran && status.isNull() && signal.isNull()), "a reaped producer without wait status", "exit_status or signal")
+	if ends := evidence.All[evidence.ProducerExit](v.attempt); len(ends) > 0 {
+		said := fmt.Sprintf("exit_status=%s and signal=%s", status, signal)
+		w.that(slices.ContainsFunc(ends, func(e evidence.Stamped[evidence.ProducerExit]) bool { return said == waitStatus(e.Body) }),
+			said, waitStatus(ends[0].Body)+", as the kernel tells of the producer")
+	}
+}
+
+// waitStatus is an end as the record has to spell it.
+func waitStatus(e evidence.ProducerExit) string {
+	if e.Signal != nil {
+		return fmt.Sprintf("exit_status=null and signal=%d", *e.Signal)
+	}
+	return fmt.Sprintf("exit_status=%d and signal=null", *e.Status)
 }
 
 func classFollowsCode(v *view, w *wants) {

@@ -101,6 +101,14 @@ var breakages = []breakage{
 	{"T1.44", refusalModel, "exit of another class", func(m *model) { set(m.root, "exit_status", "4"); m.status = 4 }},
 	{"T1.46", successModel, "no stage for a producer that ran", put("producer.stage", "null")},
 	{"T1.47", successModel, "both", put("producer.signal", "9")},
+	{"T1.47", successModel, "another status than the kernel's", func(m *model) {
+		seven := 7
+		m.extra = append(m.extra, evidence.ProducerExit{PID: 3, Status: &seven})
+	}},
+	{"T1.47", successModel, "a signal by the kernel", func(m *model) {
+		nine := 9
+		m.extra = append(m.extra, evidence.ProducerExit{PID: 3, Signal: &nine})
+	}},
 	{"T1.47", successModel, "neither", put("producer.exit_status", "null")},
 	{"T1.48", refusalModel, "claim of an unknown code", put("producer.failure", `{"code":"made_up_code","args":{},"authority":"producer"}`)},
 	{"T1.48", refusalModel, "claim and omitted", func(m *model) {

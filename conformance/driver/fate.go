@@ -1,0 +1,59 @@
+package driver
+
+import (
+	"errors"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/evidence"
+)
+
+// fate is a producer whose end is asked of the kernel: its wait status goes to
+// its own parent alone. It owns pidfd until told.
+type fate struct{ pid, pidfd int }
+
+// follow opens a producer that was not seen before.
+func (a *attempt) follow(pid int) {
+	for _, f := range a.fates {
+		if f.pid == pid {
+			return
+		}
+	}
+	if fd, err := unix.PidfdOpen(pid, 0); err == nil { // else it is gone
+		a.fates = append(a.fates, fate{pid, fd})
+	}
+}
+
+// tellFates records how the producers ended that were reaped by now. A kernel
+// before 6.15 does not tell.
+func (a *attempt) tellFates() error {
+	var errs []error
+	for _, f := range a.fates {
+		if ws, told := exitOf(f.pidfd); told {
+			status, signal := exitDetails(ws)
+			a.record.event(evidence.ProducerExit{PID: f.pid, Status: status, Signal: signal})
+		}
+		errs = append(errs, unix.Close(f.pidfd))
+	}
+	a.fates = nil
+	return errors.Join(errs...)
+}
+
+// pidfdInfo is struct pidfd_info of linux/pidfd.h in its first size.
+type pidfdInfo struct {
+	mask, cgroup uint64
+	ids          [11]uint32
+	exit         int32
+}
+
+// exitOf is the wait status of a reaped process.
+func exitOf(pidfd int) (ws unix.WaitStatus, told bool) {
+	const (
+		getInfo  = 0xC040FF0B // PIDFD_GET_INFO, _IOWR(0xFF, 11, struct pidfd_info)
+		infoExit = 1 << 3     // PIDFD_INFO_EXIT
+	)
+	info := pidfdInfo{mask: infoExit}
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(pidfd), getInfo, uintptr(unsafe.Pointer(&info)))
+	return unix.WaitStatus(info.exit), errno == 0 && info.mask&infoExit != 0
+}
