@@ -1,6 +1,7 @@
 package jail
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -36,13 +37,17 @@ func (d *Domain) attestDescriptors() error {
 }
 
 func descriptorNumbers(folder string) ([]int, error) {
-	entries, err := os.ReadDir(folder)
+	fd, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open %s: %w", folder, err)
+	}
+	open, err := names(fd)
+	if err = errors.Join(err, unix.Close(fd)); err != nil {
+		return nil, fmt.Errorf("read %s: %w", folder, err)
 	}
 	var numbers []int
-	for _, entry := range entries {
-		number, err := strconv.Atoi(entry.Name())
+	for _, name := range open {
+		number, err := strconv.Atoi(name)
 		if err != nil {
 			return nil, err
 		}

@@ -62,8 +62,8 @@ func TestProducerSeesOnlyWhatItWasGiven(t *testing.T) {
 		}
 	}
 	usage := d.Usage()
-	if usage.ScratchBytes == nil || *usage.ScratchBytes != 1<<20 || usage.ScratchFiles == nil || *usage.ScratchFiles != 16 {
-		t.Errorf("scratch usage is %v bytes, %v files", usage.ScratchBytes, usage.ScratchFiles)
+	if usage.ScratchAllocated == nil || *usage.ScratchAllocated != 1<<20 || usage.ScratchFiles == nil || *usage.ScratchFiles != 16 {
+		t.Errorf("scratch usage is %v bytes, %v files", usage.ScratchAllocated, usage.ScratchFiles)
 	}
 }
 

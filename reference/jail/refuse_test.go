@@ -134,8 +134,7 @@ func TestMemoryLimitHoldsTheProducerOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish(t, d)
-	usage := d.Usage()
-	if usage.MemoryLimit == nil || *usage.MemoryLimit != 64<<20 || usage.MemoryPeak == nil || *usage.MemoryPeak == 0 {
+	if usage := d.Usage(); usage.MemoryPeak == nil || *usage.MemoryPeak == 0 || *usage.MemoryPeak > 64<<20 {
 		t.Errorf("usage %+v", usage)
 	}
 }
