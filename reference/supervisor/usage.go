@@ -48,7 +48,7 @@ func (a *attempt) runUsage(u jail.Usage) record.Entry {
 		run.Set("memory_rss", contracts.SourceWait4, record.Quantity{Peak: record.Number(rusage.Maxrss * 1024)})
 	}
 	run.Set("memory_job", contracts.SourceCgroup, a.memory(u))
-	run.Set("scratch_allocated", contracts.SourceFilesystem, record.Quantity{Used: u.ScratchBytes,
+	run.Set("scratch_allocated", contracts.SourceFilesystem, record.Quantity{Used: u.ScratchAllocated,
 		Limit: record.Number(a.admitted.Pairing.ScratchBytes)})
 	run.Set("scratch_files", contracts.SourceFilesystem, record.Quantity{Used: u.ScratchFiles,
 		Limit: record.Number(a.admitted.Pairing.ScratchFiles)})
@@ -81,7 +81,7 @@ func (a *attempt) jobUsage(u jail.Usage) record.Entry {
 }
 
 func (a *attempt) memory(u jail.Usage) record.Quantity {
-	return record.Quantity{Peak: u.MemoryPeak, Requested: a.admitted.Launch.Grants.MemoryBytes, Limit: u.MemoryLimit}
+	return record.Quantity{Peak: u.MemoryPeak, Limit: a.admitted.Launch.Grants.MemoryBytes}
 }
 
 func milliseconds(d time.Duration) *int64 { return record.Number(d.Milliseconds()) }
