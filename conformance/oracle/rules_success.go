@@ -67,9 +67,12 @@ func withinBudgets(v *view, w *wants) {
 	}
 }
 
+// endedBeforePacket: an endpoint that the launcher holds at another number too,
+// which it must refuse, need not have ended.
 func endedBeforePacket(v *view, w *wants) {
+	endpoints := v.attempt.Scenario.Endpoints
 	for _, p := range v.attempt.Packets() {
-		w.that(p.Body.Ended.Report && p.Body.Ended.Diagnostic,
+		w.that((p.Body.Ended.Report || endpoints.Aliased("report")) && (p.Body.Ended.Diagnostic || endpoints.Aliased("diagnostic")),
 			fmt.Sprintf("at the packet: report ended %t, diagnostic ended %t", p.Body.Ended.Report, p.Body.Ended.Diagnostic),
 			"both data endpoints closed before the packet")
 	}

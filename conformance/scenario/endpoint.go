@@ -66,8 +66,8 @@ func (e Endpoints) GivenAway(name string) bool {
 	return slices.ContainsFunc(EndpointNames, func(other string) bool { return e.Kind(other) == Peer+":"+name })
 }
 
-// aliased says that this endpoint is one channel with another.
-func (e Endpoints) aliased(name string) bool {
+// Aliased says that this endpoint is one channel with another.
+func (e Endpoints) Aliased(name string) bool {
 	for _, n := range EndpointNames {
 		if _, other, related := Relation(e.Kind(n)); related && (n == name || other == name) {
 			return true
@@ -124,5 +124,5 @@ func (s Scenario) OwesRecord() bool {
 			return false
 		}
 	}
-	return s.Endpoints.Kind(ChannelTerminal) == Seqpacket && !s.Endpoints.aliased(ChannelTerminal)
+	return s.Endpoints.Kind(ChannelTerminal) == Seqpacket && !s.Endpoints.Aliased(ChannelTerminal)
 }

@@ -136,7 +136,7 @@ void usage_write(struct text *text, const struct supervisor *s)
 	uint64_t end = s->publish_to ? s->publish_to : now_ns(), publish = s->publish_from ? s->publish_from : end;
 	const struct measured all = job(s), stages[] = {
 		timed_stage(false, 0, 0), timed_stage(false, 0, 0), run_stage(s),
-		timed_stage(s->launched && s->reaped, s->run_to, publish), timed_stage(s->publish_from > 0, publish, end),
+		timed_stage(s->launched && s->reaped, s->run_to, publish), timed_stage(s->launched && s->publish_from > 0, publish, end),
 	};
 	static const char *const names[] = {"prepare", "compile", "run", "finalize", "publish"};
 
