@@ -43,7 +43,7 @@ func Admit(request Request, usage error, lookup func(string) (string, bool)) (Ad
 	limits, refused := resolve(request, launch.Grants)
 	a.Limits = limits
 	if unreadable == nil {
-		a.Pairing, unreadable = readPairing(launch.Pairing)
+		a.Pairing, unreadable = ReadPairing(launch.Pairing)
 	}
 	a.Why = errors.Join(usage, endpoints, sealed, unreadable, refused)
 	return a, a.judge(usage, endpoints, sealed, unreadable, refused)

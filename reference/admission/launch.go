@@ -203,7 +203,8 @@ func DecodePairing(content []byte) (Pairing, error) {
 	return p, nil
 }
 
-func readPairing(path string) (Pairing, error) {
+// ReadPairing reads the pairing file at a path.
+func ReadPairing(path string) (Pairing, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return Pairing{}, fmt.Errorf("open pairing %q: %w", path, err)

@@ -37,6 +37,10 @@ type attempt struct {
 	cancel   *canceller
 
 	worker        *link
+	folder        *folder        // the tools' work folder; nil in the direct facade
+	ran           []*toolRun     // in order
+	stuck         []*jail.Domain // of tools, that would not end
+	early         int            // the entrypoint's own exit for its cause, 0 for none
 	domain        *jail.Domain
 	diagnostics   *diagnostics
 	candidate     *intake
@@ -45,6 +49,7 @@ type attempt struct {
 	ledger        ledger.Report
 
 	explained  int64         // bytes of S's own diagnostics
+	stored     bool          // the worker has reserved the storage
 	claim      message       // the worker's verdict
 	replaced   []byte        // S's own failure document, if chosen
 	selected   int64         // bytes of the chosen document
@@ -66,7 +71,7 @@ type attempt struct {
 type told struct{ domain, read, diagnostics, report, expiry bool }
 
 // times are the instants at which stages began and ended, 0 for not yet.
-type times struct{ run, ended, publish, closed time.Duration }
+type times struct{ compile, run, ended, publish, closed time.Duration }
 
 func newAttempt(started time.Time, admitted admission.Admission, cancel *canceller) *attempt {
 	stall := duration(admitted.Limits.StallMS, refusalStall)
@@ -111,6 +116,8 @@ func (a *attempt) stage() string {
 		return contracts.StageFinalize
 	case a.times.run > 0:
 		return contracts.StageRun
+	case a.times.compile > 0:
+		return contracts.StageCompile
 	}
 	return contracts.StagePrepare
 }
@@ -140,7 +147,12 @@ func (a *attempt) explain(failure outcome.Failure) {
 	}
 	reason := strings.ReplaceAll(a.admitted.Why.Error(), "\n", "; ")
 	line := []byte("refsup: " + failure.Code + ": " + reason + "\n")
-	if limit := a.limit(a.admitted.Limits.DiagnosticBytes); limit == nil || int64(len(line)) <= *limit {
+	told := int64(len(line))
+	if a.diagnostics != nil {
+		told += a.diagnostics.meter.Accepted()
+	}
+	limit := a.limit(a.admitted.Limits.DiagnosticBytes)
+	if (limit == nil || told <= *limit) && len(a.diagnosticOut.pending) == 0 {
 		a.explained = int64(len(line))
 		a.diagnosticOut.offer(line, a.now())
 	}
@@ -151,19 +163,36 @@ func (a *attempt) explain(failure outcome.Failure) {
 //
 // Rules: R02, R09, R13.
 func (a *attempt) start() *outcome.Failure {
+	if failure := a.build(); failure != nil {
+		return failure
+	}
 	err := a.prepare()
+	if failure := a.interrupted(err); failure != nil {
+		return failure
+	}
+	if err := a.domain.Release(); err != nil {
+		return a.unavailable(err)
+	}
+	a.times.run = a.now()
+	return nil
+}
+
+// interrupted is what stands against going on after a step of the setup: the
+// host's wish, the lifetime, or that the step failed.
+func (a *attempt) interrupted(err error) *outcome.Failure {
 	switch {
 	case a.cancel.requested():
 		return new(outcome.Aborted())
 	case a.now() >= a.wall:
 		return new(outcome.DeadlineExceeded(a.stage()))
-	case err == nil:
-		err = a.domain.Release()
+	case err != nil:
+		return a.unavailable(err)
 	}
-	if err == nil {
-		a.times.run = a.now()
-		return nil
-	}
+	return nil
+}
+
+// unavailable is the refusal for a boundary that could not be built.
+func (a *attempt) unavailable(err error) *outcome.Failure {
 	a.admitted.Why = err
 	reason := outcome.ReasonPolicy
 	var refused *jail.RefusedError
@@ -174,6 +203,27 @@ func (a *attempt) start() *outcome.Failure {
 		reason = outcome.ReasonDescriptor
 	}
 	return new(outcome.IsolationUnavailable(reason))
+}
+
+// newSource adds one more source of diagnostics and returns its write end.
+func (a *attempt) newSource() (write int, err error) {
+	read, write, err := pipe(true, false)
+	if err != nil {
+		return -1, err
+	}
+	if a.diagnostics == nil {
+		a.diagnostics = newDiagnostics(*a.admitted.Limits.DiagnosticBytes.Effective)
+	}
+	a.diagnostics.add(read)
+	return write, nil
+}
+
+// engage starts the worker, unless that was done.
+func (a *attempt) engage() (err error) {
+	if a.worker == nil {
+		a.worker, err = startWorker(a.admitted.Request.Operation, a.admitted.Launch.Spool.Path, a.allowance())
+	}
+	return err
 }
 
 // prepare reserves the storage, builds the domain and attests it. The worker
@@ -188,21 +238,16 @@ func (a *attempt) prepare() (err error) {
 	if inside[0], err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
 		return fmt.Errorf("open null device: %w", err)
 	}
-	diagnostics, candidate := -1, -1
-	if diagnostics, inside[1], err = pipe(true, false); err != nil {
+	if inside[1], err = a.newSource(); err != nil {
 		return err
 	}
-	a.diagnostics = newDiagnostics(*a.admitted.Limits.DiagnosticBytes.Effective)
-	a.diagnostics.add(diagnostics)
+	candidate := -1
 	if candidate, inside[2], err = pipe(true, false); err != nil {
 		return err
 	}
 	a.candidate = newIntake(candidate, a.ledger.Remaining())
 	spec := a.spec(inside)
-	spec.Meanwhile = func() (err error) {
-		a.worker, err = startWorker(a.admitted.Request.Operation, a.admitted.Launch.Spool.Path, a.allowance())
-		return err
-	}
+	spec.Meanwhile = a.engage
 	if a.domain, err = jail.Start(spec); err != nil {
 		return err
 	}
@@ -214,10 +259,14 @@ func (a *attempt) prepare() (err error) {
 
 // reserved waits for the worker's word that the storage is there.
 func (a *attempt) reserved() error {
+	if a.stored {
+		return nil
+	}
 	for a.now() < a.wall && !a.cancel.requested() {
 		m, err := a.worker.hear()
 		switch {
 		case err == nil && m.Word == sayReserved:
+			a.stored = true
 			return nil
 		case err == nil:
 			return fmt.Errorf("reserve storage: %s", m.Word)
@@ -251,12 +300,36 @@ func (a *attempt) spec(inside [3]int) jail.Spec {
 	}
 	return jail.Spec{
 		Attempt: a.admitted.AttemptID, Helper: pairing.Jail.Path, UID: pairing.UID(a.admitted.AttemptID), System: pairing.System,
-		Files: files(request.Library, request.Chart), Exe: pairing.Producer.Path,
+		Files: a.given(), Lies: a.lies(), Exe: pairing.Producer.Path,
 		Argv: append([]string{"producer"}, request.Engine...), Env: environment, FDs: fds,
 		ScratchBytes: pairing.ScratchBytes, ScratchFiles: pairing.ScratchFiles,
 		MemoryBytes: memory, Deadline: a.started.Add(a.wall),
 	}
 }
+
+// given lists what the producer is to read: two files of the host's, or one and
+// what the tools built.
+func (a *attempt) given() []string {
+	request := a.admitted.Request
+	if a.folder == nil {
+		return files(request.Library, request.Chart)
+	}
+	given := files(request.Chart)
+	if info, err := os.Lstat(a.built()); err == nil && info.Mode().IsRegular() {
+		given = append(given, LibraryPath)
+	}
+	return given
+}
+
+// lies says where what the tools built lies for S.
+func (a *attempt) lies() map[string]string {
+	if a.folder == nil {
+		return nil
+	}
+	return map[string]string{LibraryPath: a.built()}
+}
+
+func (a *attempt) built() string { return filepath.Join(a.folder.path, filepath.Base(LibraryPath)) }
 
 // candidateNumber is the producer's number of its candidate stream: the lowest
 // that is no number of the host's, so that a number never means two things.

@@ -18,9 +18,7 @@ import (
 // Rules: R10, R13, R17.
 func (a *attempt) finish() int {
 	late := errors.Join(a.report.close(), a.diagnosticOut.close()) // abandoned, or closed before
-	if a.diagnostics != nil {
-		late = errors.Join(late, a.diagnostics.close(), a.candidate.close())
-	}
+	late = errors.Join(late, a.closeStreams())
 	a.times.closed = a.now()
 	if a.worker != nil {
 		late = errors.Join(late, a.worker.kill()) // it ends while the rest is done
@@ -37,6 +35,10 @@ func (a *attempt) finish() int {
 		gone, err := a.worker.close(stopGrace)
 		removed, late = gone, errors.Join(late, err)
 	}
+	if a.folder != nil {
+		gone, err := a.folder.close(stopGrace)
+		removed, late = removed && gone, errors.Join(late, err)
+	}
 	if late != nil {
 		a.observe(outcome.Fault())
 	}
@@ -45,6 +47,9 @@ func (a *attempt) finish() int {
 		// It may block on what does not end, so it comes after the record; what
 		// it could still say is already there.
 		_ = a.domain.Close()
+	}
+	for _, domain := range a.stuck {
+		_ = domain.Close() // likewise
 	}
 	return status
 }
@@ -61,7 +66,7 @@ func (a *attempt) deliver(t record.Terminal) int {
 		err = a.send(fd, packet)
 	}
 	if err = errors.Join(err, shut(&fd)); err != nil {
-		return max(status, 1)
+		return max(status, record.ExitStatus(t.Invocation, new(outcome.InternalFault()), 0))
 	}
 	return status
 }
@@ -98,10 +103,10 @@ func (a *attempt) terminal(usage jail.Usage, removed bool) record.Terminal {
 	return record.Terminal{
 		AttemptID:  a.admitted.AttemptID,
 		Invocation: a.admitted.Request.Invocation(),
-		Failure:    a.machine.Failure(),
-		Producer:   a.producer(),
-		Limits:     a.admitted.Limits,
-		Charged:    a.ledger.Charged(),
+		Failure:    a.machine.Failure(), Early: a.early,
+		Producer: a.producer(),
+		Limits:   a.admitted.Limits,
+		Charged:  a.ledger.Charged(),
 		Channels: record.Channels{Candidate: a.candidateEntry(), Report: a.reportEntry(),
 			Sink: a.sinkEntry(), Diagnostic: a.diagnosticEntry()},
 		Usage:   a.usage(usage),
@@ -112,7 +117,7 @@ func (a *attempt) terminal(usage jail.Usage, removed bool) record.Terminal {
 // producer is the stage at which the cause was latched, and the wait result.
 func (a *attempt) producer() record.Producer {
 	if a.times.run == 0 {
-		return record.Producer{}
+		return a.toolProducer()
 	}
 	p := record.Producer{Stage: &a.causeStage, Omitted: a.claim.Omitted}
 	if a.machine.Failure() == nil {
@@ -163,15 +168,15 @@ func (a *attempt) diagnosticEntry() record.Channel {
 	written := a.diagnosticOut.written
 	entry := record.Channel{Written: &written, Limit: a.limit(a.admitted.Limits.DiagnosticBytes),
 		SHA256: sum(a.diagnosticOut.digest, written)}
-	if a.times.run == 0 { // S's own alone
-		entry.Observed, entry.Accepted = a.explained, a.explained
+	entry.Observed, entry.Accepted = a.explained, a.explained
+	if a.diagnostics == nil || a.times.run == 0 && len(a.ran) == 0 { // S's own alone
 		entry.Truncated, entry.SourceTotalKnown = written < a.explained, true
 		return entry
 	}
 	meter := a.diagnostics.meter
-	entry.Observed, entry.Accepted = meter.Observed(), meter.Accepted()
-	entry.Truncated = meter.Overflowed() || written < meter.Accepted()
-	entry.SourceTotalKnown = a.diagnostics.ended() && a.undisturbed()
+	entry.Observed, entry.Accepted = entry.Observed+meter.Observed(), entry.Accepted+meter.Accepted()
+	entry.Truncated = meter.Overflowed() || written < entry.Accepted
+	entry.SourceTotalKnown = a.diagnostics.ended() && a.quiet()
 	entry.Complete = entry.SourceTotalKnown && !entry.Truncated && !a.diagnosticOut.failed
 	return entry
 }
@@ -192,6 +197,9 @@ func (a *attempt) limit(l record.Limit) *int64 {
 
 // cleanup: where nothing was started, nothing is left.
 func (a *attempt) cleanup(removed bool) record.Cleanup {
-	reaped, empty := a.reaped || a.domain == nil, a.emptied || a.domain == nil
+	reaped, empty := a.reaped || a.domain == nil, (a.emptied || a.domain == nil) && len(a.stuck) == 0
+	for _, tool := range a.ran {
+		reaped = reaped && tool.reaped
+	}
 	return record.Cleanup{ProducerReaped: &reaped, DomainEmpty: &empty, ArtifactsRemoved: &removed}
 }

@@ -83,11 +83,19 @@ func (a *attempt) follow() (seen []outcome.Observation) {
 	return append(seen, a.followDiagnostics()...)
 }
 
-func (a *attempt) stopReading() []outcome.Observation {
-	if a.diagnostics == nil {
-		return nil
+// closeStreams closes what is read of the producer and of the tools.
+func (a *attempt) closeStreams() (err error) {
+	if a.diagnostics != nil {
+		err = a.diagnostics.close()
 	}
-	return a.faulty(errors.Join(a.diagnostics.close(), a.candidate.close()))
+	if a.candidate != nil {
+		err = errors.Join(err, a.candidate.close())
+	}
+	return err
+}
+
+func (a *attempt) stopReading() []outcome.Observation {
+	return a.faulty(a.closeStreams())
 }
 
 // followDiagnostics closes the diagnostic stream behind its last byte.

@@ -32,11 +32,34 @@ func Run(started time.Time, args []string) int {
 	if !request.Negotiated {
 		return legacy(args, usage)
 	}
+	return supervise(started, request, usage, cancel)
+}
+
+// RunEntrypoint is the entrypoint facade, as Run is the direct one: it takes no
+// arguments but variables, and builds the library first. Without negotiation it
+// does what the public entrypoint's shell does.
+//
+// Rules: R01, R20, C-5, C-71.
+func RunEntrypoint(started time.Time, args []string) int {
+	runtime.LockOSThread()
+	cancel := listen()
+	request, usage := admission.ParseEntrypoint(args, LibraryPath, os.LookupEnv)
+	if !request.Negotiated {
+		return legacyEntrypoint(request, usage)
+	}
+	return supervise(started, request, usage, cancel)
+}
+
+// supervise runs a negotiated request of either facade.
+func supervise(started time.Time, request admission.Request, usage error, cancel *canceller) int {
 	admitted, refusal := admission.Admit(request, usage, os.LookupEnv)
 	if err := cancel.watch(); err != nil && refusal == nil {
 		refusal = new(outcome.IsolationUnavailable(outcome.ReasonDescriptor))
 	}
 	a := newAttempt(started, admitted, cancel)
+	if admitted.Missing {
+		a.early = exitMissing
+	}
 	if err := a.nonblocking(); err != nil && refusal == nil {
 		refusal = new(outcome.IsolationUnavailable(outcome.ReasonDescriptor))
 	}

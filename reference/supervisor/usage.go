@@ -17,6 +17,7 @@ import (
 func (a *attempt) usage(u jail.Usage) record.Usage {
 	never := record.NotStarted()
 	stages := record.Stages{Prepare: never, Compile: never, Run: never, Finalize: never, Publish: never}
+	stages.Prepare, stages.Compile = a.toolUsage(contracts.StagePrepare), a.toolUsage(contracts.StageCompile)
 	if a.times.run > 0 {
 		stages.Run = a.runUsage(u)
 	}

@@ -1,9 +1,10 @@
-// Command refsup is the reference supervisor's direct facade:
+// Command refsup is the reference supervisor, with both its facades:
 //
 //	refsup run_json --report-channel supervised/v1 --terminal-status-fd N …
+//	PINEFORGE_REPORT_CHANNEL=supervised/v1 PINEFORGE_TERMINAL_STATUS_FD=N refsup entrypoint
 //
-// Its words and the protocol are in the packages admission and supervisor.
-// "refsup worker" is for the supervisor's own use.
+// Their words and the protocol are in the packages admission and supervisor.
+// "refsup worker" and "refsup folder" are for the supervisor's own use.
 package main
 
 import (
@@ -25,9 +26,13 @@ func main() {
 	switch word {
 	case "run_json":
 		os.Exit(supervisor.Run(started, os.Args[2:]))
+	case "entrypoint":
+		os.Exit(supervisor.RunEntrypoint(started, os.Args[2:]))
+	case "folder":
+		os.Exit(supervisor.KeepFolder(os.Args[2:]))
 	case "worker":
 		os.Exit(supervisor.Work(os.Args[2:]))
 	}
-	fmt.Fprintln(os.Stderr, "usage: refsup run_json [flags]")
+	fmt.Fprintln(os.Stderr, "usage: refsup run_json [flags] | refsup entrypoint")
 	os.Exit(2)
 }

@@ -35,7 +35,7 @@ struct entry {
 static struct entry entry[MAX_ENTRIES];
 static size_t entries;
 
-/* Takes what lies at from, to be given at path. */
+/* Takes what lies at from, to be given at path. From a place that a tool could write no symlink is followed. */
 static void
 take(const char *from, const char *path, uint64_t attributes, int may_be_missing, int keep_symlink)
 {
@@ -53,7 +53,8 @@ take(const char *from, const char *path, uint64_t attributes, int may_be_missing
 	e->tree = -1;
 	ssize_t length = keep_symlink ? readlink(from, e->link, sizeof e->link - 1) : -1;
 	if (length < 0)
-		e->tree = open_tree(AT_FDCWD, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+		e->tree = open_tree(AT_FDCWD, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE |
+		    (from != path ? AT_SYMLINK_NOFOLLOW : 0));
 	if (length < 0 && e->tree < 0)
 		fail("take", from);
 	entries++;
