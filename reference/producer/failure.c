@@ -56,6 +56,17 @@ fail(const char *code, const char *args, const char *format, ...)
 	fail_exit(1, code, args, n < 0 ? "" : error);
 }
 
+/* The second time there is no memory for saying so. */
+void
+fail_memory(const char *what)
+{
+	static int failing;
+
+	if (failing++)
+		exit(1);
+	fail("out_of_memory", "{}", "no memory for %s", what);
+}
+
 /* What argparse does, and the failure document besides. */
 void
 fail_usage(const char *format, ...)

@@ -79,5 +79,8 @@ library_load(const char *path)
 	*(void **)&library.entry_incarnation = find(handle, "strategy_closed_trade_entry_incarnation");
 	*(void **)&library.set_trade_start = find(handle, "strategy_set_trade_start_time");
 	*(void **)&library.set_timezone = find(handle, "strategy_set_chart_timezone");
+	*(void **)&library.set_sink = find(handle, "strategy_set_report_sink_fd");
+	*(void **)&library.finish_sink = find(handle, "strategy_finish_report_sink");
+	*(void **)&library.sink_receipt = find(handle, "strategy_get_report_sink_receipt");
 	return library;
 }

@@ -22,8 +22,6 @@ refuse_early(void)
 	}
 	if (strcmp(options.profile, "jailed") == 0 && options.sink != NULL)
 		fail("run_request_invalid", ARGUMENTS, "the jailed profile has no path sink");
-	if (options.sink != NULL || options.sink_fd != NULL)
-		fail("run_request_invalid", ARGUMENTS, "this producer has no native sink");
 	if (options.phase_fd != NULL)
 		fail("run_request_invalid", ARGUMENTS, "this producer has no progress relay");
 }
@@ -33,6 +31,7 @@ print_help(void)
 {
 	puts("usage: run_json --so SO --ohlcv OHLCV [--inputs JSON] [--overrides JSON] [--input-tf TF] [--script-tf TF]\n"
 	    "                [--trade-start-ms MS] [--chart-tz TZ] [--report-mode FULL] [--profile unjailed|jailed]\n"
+	    "                [--report-sink PATH | --report-sink-fd N]\n"
 	    "                [--capabilities-json] [--validate-window-only] [--csv2bin OUT] [--help]");
 	exit(0);
 }

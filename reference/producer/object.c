@@ -111,7 +111,7 @@ read_string(struct reader *r)
 }
 
 /* Returns the length of a JSON number, 0 for anything else. */
-static size_t
+size_t
 number_length(const char *s)
 {
 	const char *p = s + (*s == '-');

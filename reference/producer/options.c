@@ -1,5 +1,7 @@
 /* options: flags and variables; exact spellings, --flag value or --flag=value. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +58,20 @@ take(char **argv, int i)
 	fail_usage("unrecognized arguments: %s", argv[i]);
 }
 
+/* What is wrong with a descriptor for the sink is the caller's mistake. */
+static int
+sink_number(const char *number)
+{
+	char *end;
+	long fd = strtol(number, &end, 10);
+	int flags = *number >= '0' && *number <= '9' && *end == 0 && fd >= 3 && fd <= INT32_MAX && fd != ARENA_FD ?
+	    fcntl((int)fd, F_GETFL) : -1;
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		fail_usage("argument --report-sink-fd: '%s' is no descriptor to write to", number);
+	return (int)fd;
+}
+
 static void
 check(void)
 {
@@ -71,17 +87,36 @@ check(void)
 		if (errno != 0 || end == options.trade_start || *end != 0)
 			fail_usage("argument --trade-start-ms: invalid int value: '%s'", options.trade_start);
 	}
+	if (options.sink != NULL && (*options.sink == 0 || options.sink_fd != NULL))
+		fail_usage("argument --report-sink: empty, or together with --report-sink-fd");
+	if (options.sink_fd != NULL && !options.supervised)
+		sink_claim(sink_number(options.sink_fd));
 	if (strcmp(options.profile, "jailed") != 0 && strcmp(options.profile, "unjailed") != 0)
 		fail_usage("argument --profile: invalid choice: '%s'", options.profile);
+}
+
+/* A descriptor's number in the supervisor's variables. */
+static int
+descriptor(const char *variable, int otherwise)
+{
+	const char *number = getenv(variable);
+
+	return number != NULL ? atoi(number) : otherwise;
 }
 
 /* Reads the variables before any library is loaded that could change them. */
 void
 options_parse(int argc, char **argv)
 {
-	const char *candidate = getenv("TOUCHSTONE_CANDIDATE_FD");
+	const char *remaining = getenv("TOUCHSTONE_REPORT_REMAINING");
 
-	options.candidate = candidate != NULL ? atoi(candidate) : 1;
+	options.supervised = getenv("TOUCHSTONE_CANDIDATE_FD") != NULL;
+	options.candidate = descriptor("TOUCHSTONE_CANDIDATE_FD", 1);
+	options.sink_out = descriptor("TOUCHSTONE_SINK_FD", -1);
+	sink_claim(options.sink_out);
+	options.snapshot = descriptor("TOUCHSTONE_SNAPSHOT_FD", -1);
+	options.arena = descriptor("TOUCHSTONE_ARENA_FD", -1);
+	options.remaining = remaining != NULL ? strtoull(remaining, NULL, 10) : UINT64_MAX - 1;
 	options.inputs = options.overrides = options.input_tf = options.script_tf = options.chart_tz = "";
 	options.mode = "FULL";
 	options.profile = "unjailed";
@@ -89,4 +124,6 @@ options_parse(int argc, char **argv)
 		i += take(argv, i);
 	if (!options.help)
 		check();
+	if (!options.supervised && strcmp(options.profile, "jailed") == 0 && options.arena < 0)
+		options.arena = ARENA_FD;	/* where the engine has it; used if it can be mapped */
 }

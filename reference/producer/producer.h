@@ -12,10 +12,15 @@
  * summary value that is not finite as a bare NaN or Infinity, which is not
  * JSON, this one fails with report_result_invalid{field,reason:"nonfinite"}.
  *
- * TOUCHSTONE_REPORT_REMAINING bounds the document in memory: at most one
- * byte more is kept, and that is then written, so that the supervisor, whose
- * limit it is, sees it exceeded. TOUCHSTONE_ARENA_FD names shared memory in
- * which the document is prepared while it fits.
+ * TOUCHSTONE_REPORT_REMAINING, and later the snapshot's number, bounds the
+ * document in memory: at most one byte more is kept, and that is then written,
+ * so that the supervisor, whose limit it is, sees it exceeded.
+ * TOUCHSTONE_ARENA_FD names shared memory in which the document is prepared
+ * while it fits. TOUCHSTONE_SINK_FD takes the native sink; it is closed before
+ * the first byte of any document. TOUCHSTONE_SNAPSHOT_FD then gives the
+ * verified sink back, for the trades and the equity curve of a full report.
+ *
+ * Rules: R03, R04, R05, R08, R13.
  */
 #ifndef PRODUCER_H
 #define PRODUCER_H
@@ -45,7 +50,10 @@ struct options {
 	const char *so, *ohlcv, *inputs, *overrides, *input_tf, *script_tf, *chart_tz;
 	const char *trade_start, *mode, *profile, *sink, *sink_fd, *phase_fd, *csv2bin;
 	int capabilities, validation, help;
+	int supervised;
 	int candidate;		/* descriptor of the document */
+	int sink_out, snapshot, arena;	/* descriptors, -1 for none */
+	uint64_t remaining;	/* bytes that the document may have */
 	int64_t trade_start_ms;
 };
 extern struct options options;
@@ -62,6 +70,7 @@ struct object {
 	size_t n;
 };
 int object_parse(const char *json, struct object *object);
+size_t number_length(const char *s);
 struct object settings_parse(const char *json, const char *option);
 void put_settings(struct text *t, const struct object *settings);
 void put_arguments(struct text *t, const struct object *arguments);
@@ -90,10 +99,43 @@ struct library {
 	uint64_t (*entry_incarnation)(void *, int);
 	void (*set_trade_start)(void *, int64_t);
 	void (*set_timezone)(void *, const char *);
+	int (*set_sink)(void *, int);
+	int (*finish_sink)(void *);
+	int (*sink_receipt)(void *, engine_sink_receipt *);
 };
 struct library library_load(const char *path);
 
+/* sha256.c */
+struct digest {
+	uint32_t state[8];
+	uint64_t bytes;
+	unsigned char block[64];
+};
+void digest_begin(struct digest *d);
+void digest_add(struct digest *d, const void *bytes, size_t n);
+void digest_text(const struct digest *d, char text[65]);
+
+/* stream.c */
+struct stream_facts {
+	uint64_t bytes;			/* read and sound */
+	char sha256[65];		/* of everything before the trailer */
+	char wire_sha256[65];		/* of everything */
+	const char *null_column;	/* "E.column" of an equity point with a null */
+};
+int stream_check(int fd, struct stream_facts *facts);
+void stream_trades(int fd, int (*each)(void *context, const engine_trade *trade, int64_t n), void *context);
+void stream_points(int fd, int (*each)(void *context, const engine_equity_point *point), void *context);
+
+/* snapshot.c */
+struct snapshot {
+	int fd;
+	uint64_t bytes, remaining;
+	char sha256[65];		/* of the whole stream */
+};
+int snapshot_receive(int from, struct snapshot *s);
+
 /* run.c */
+enum route { ROUTE_NONE, ROUTE_AUTOMATIC, ROUTE_NAMED, ROUTE_INHERITED };
 struct run {
 	struct feed feed;
 	struct object inputs, overrides;
@@ -102,8 +144,29 @@ struct run {
 	engine_report report;
 	uint64_t *incarnation;	/* one a trade, NULL where the library has none */
 	double elapsed_seconds;
+	enum route route;	/* of the native sink */
+	engine_sink_receipt receipt;
+	int receipt_known;
+	int stream;		/* the verified sink to take trades and points from, -1 for the arrays */
 };
 _Noreturn void run_backtest(struct run *run);
+
+/* How a run went; all texts are copies that outlive the strategy. */
+struct outcome {
+	char *error, *code, *args;
+	int failed, coded;
+};
+struct outcome run_succeeded(void);
+struct outcome run_failed(const char *code, const char *args, const char *error);
+
+/* sink.c, in the order of the calls */
+enum { ARENA_FD = 5 };		/* reserved for the arena, never a sink */
+void sink_claim(int fd);
+enum route sink_open(const struct library *library);
+int sink_descriptor(void);
+struct outcome sink_collect(struct run *run);
+int sink_close(void);
+void sink_settle(int success);
 
 /* report.c; returns the field that is not finite, NULL when all are */
 const char *put_report(struct text *t, const struct run *run);
@@ -119,6 +182,7 @@ void put_minute(struct text *t, int64_t ms);
 
 /* failure.c; args is a JSON object; code NULL gives the legacy line of two members */
 _Noreturn void fail(const char *code, const char *args, const char *format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void fail_memory(const char *what);
 _Noreturn void fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void fail_exit(int status, const char *code, const char *args, const char *error);
 

@@ -24,10 +24,11 @@ write_all(const struct text *t)
 	}
 }
 
-/* Writes, closes a private descriptor, and leaves through exit, so that destructors run. */
+/* Ends the sink, writes, closes a private descriptor, and leaves through exit, so that destructors run. */
 void
 publish(struct text *t, int status)
 {
+	sink_settle(status == 0);
 	write_all(t);
 	if (options.candidate != 1 && close(options.candidate) != 0) {
 		fprintf(stderr, "producer: close document: %s\n", strerror(errno));

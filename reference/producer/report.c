@@ -95,9 +95,9 @@ put_diagnostics(struct text *t, const engine_report *report)
 }
 
 static void
-put_trade(struct text *t, const engine_trade *trade, int32_t n)
+put_trade(struct text *t, const engine_trade *trade, int64_t n)
 {
-	put(t, "{\"n\":%d,\"side\":\"%s\",\"entry_time\":%lld,\"exit_time\":%lld,", n, trade->is_long ? "long" : "short",
+	put(t, "{\"n\":%lld,\"side\":\"%s\",\"entry_time\":%lld,\"exit_time\":%lld,", (long long)n, trade->is_long ? "long" : "short",
 	    (long long)trade->entry_time, (long long)trade->exit_time);
 	PUT_FINITE(t, trades, entry_price, trade->entry_price);
 	put(t, ",");
@@ -118,33 +118,84 @@ put_trade(struct text *t, const engine_trade *trade, int32_t n)
 	    trade->exit_bar_index, trade->open_at_end ? "true" : "false");
 }
 
-static void
-put_trades(struct text *t, const struct run *run)
+/* The document, and what it says of trades. */
+struct target {
+	struct text *t;
+	const struct run *run;
+	int64_t i;		/* trades or points so far */
+};
+
+static int
+put_next_trade(void *context, const engine_trade *trade, int64_t n)
 {
-	put(t, "\"trades\":[");
-	for (int32_t i = 0; i < run->report.trades_length && nonfinite == NULL && !t->over; i++) {
-		put(t, i == 0 ? "" : ",");
-		put_trade(t, &run->report.trades[i], i + 1);
-		if (run->incarnation != NULL)
-			put(t, ",\"entry_incarnation\":%llu", (unsigned long long)run->incarnation[i]);
-		put(t, "}");
-	}
-	put(t, "]");
+	struct target *to = context;
+
+	put(to->t, to->i == 0 ? "" : ",");
+	put_trade(to->t, trade, n);
+	if (to->run->incarnation != NULL && to->i < to->run->report.trades_length)
+		put(to->t, ",\"entry_incarnation\":%llu", (unsigned long long)to->run->incarnation[to->i]);
+	put(to->t, "}");
+	to->i++;
+	return nonfinite == NULL && !to->t->over;
 }
 
 static void
-put_curve(struct text *t, const engine_report *report)
+put_trades(struct text *t, const struct run *run)
 {
-	put(t, "\"equity_curve\":[");
-	for (int64_t i = 0; i < report->equity_curve_length && !t->over; i++) {
-		const engine_equity_point *point = &report->equity_curve[i];
-		put(t, "%s{\"time_ms\":%lld,\"equity\":", i == 0 ? "" : ",", (long long)point->time_ms);
-		put_real_or_null(t, point->equity);
-		put(t, ",\"open_profit\":");
-		put_real_or_null(t, point->open_profit);
-		put(t, "}");
-	}
+	struct target to = { t, run, 0 };
+
+	put(t, "\"trades\":[");
+	if (run->stream >= 0)
+		stream_trades(run->stream, put_next_trade, &to);
+	else
+		for (int32_t i = 0; i < run->report.trades_length && put_next_trade(&to, &run->report.trades[i], i + 1); i++)
+			;
 	put(t, "]");
+}
+
+static int
+put_next_point(void *context, const engine_equity_point *point)
+{
+	struct target *to = context;
+
+	put(to->t, "%s{\"time_ms\":%lld,\"equity\":", to->i++ == 0 ? "" : ",", (long long)point->time_ms);
+	put_real_or_null(to->t, point->equity);
+	put(to->t, ",\"open_profit\":");
+	put_real_or_null(to->t, point->open_profit);
+	put(to->t, "}");
+	return !to->t->over;
+}
+
+static void
+put_curve(struct text *t, const struct run *run)
+{
+	struct target to = { t, run, 0 };
+
+	put(t, "\"equity_curve\":[");
+	if (run->stream >= 0)
+		stream_points(run->stream, put_next_point, &to);
+	else
+		for (int64_t i = 0; i < run->report.equity_curve_length && put_next_point(&to, &run->report.equity_curve[i]); i++)
+			;
+	put(t, "]");
+}
+
+/* The explicit sink in place of trades and curve, by the caller's name for it. */
+static void
+put_sink(struct text *t, const struct run *run)
+{
+	put(t, "\"report_sink\":{\"format\":\"touchstone-sink/1\"");
+	if (run->route == ROUTE_NAMED) {
+		put(t, ",\"path\":");
+		put_string(t, options.sink, NO_CUT);
+	}
+	if (run->receipt_known) {
+		put(t, ",\"bytes\":%llu,\"sha256\":", (unsigned long long)run->receipt.bytes);
+		put_string(t, run->receipt.sha256, NO_CUT);
+		put(t, "}");
+	} else {
+		put(t, ",\"bytes\":null,\"sha256\":null}");
+	}
 }
 
 /* Seconds rounded to four places. */
@@ -161,6 +212,8 @@ put_elapsed(struct text *t, double value)
 const char *
 put_report(struct text *t, const struct run *run)
 {
+	int whole = run->route == ROUTE_NONE || run->route == ROUTE_AUTOMATIC;
+
 	put(t, "{\"engine\":\"pineforge\",");
 	put_input(t, &run->feed);
 	put(t, ",\"applied_inputs\":");
@@ -176,11 +229,16 @@ put_report(struct text *t, const struct run *run)
 	put(t, ",");
 	put_diagnostics(t, &run->report);
 	put(t, ",");
-	put_trades(t, run);
+	if (whole)
+		put_trades(t, run);
+	else
+		put_sink(t, run);
 	put(t, ",");
 	put_metrics(t, &run->report.metrics);
-	put(t, ",");
-	put_curve(t, &run->report);
+	if (whole) {
+		put(t, ",");
+		put_curve(t, run);
+	}
 	put(t, ",\"fingerprint\":null}\n");
 	return nonfinite;
 }

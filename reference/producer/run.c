@@ -1,5 +1,6 @@
 /* run: one strategy from create to free, in the engine's order of calls. */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -72,12 +73,19 @@ reencode(const char *args)
 	return t.bytes;
 }
 
-/* What a run says of itself; all texts are copies that outlive the strategy. */
-struct outcome {
-	char *error, *code, *args;
-	int failed, coded;
-};
+struct outcome
+run_succeeded(void)
+{
+	return (struct outcome){ .failed = 0 };
+}
 
+struct outcome
+run_failed(const char *code, const char *args, const char *error)
+{
+	return (struct outcome){ copy(error), copy(code), copy(args), 1, 1 };
+}
+
+/* What a run says of itself. */
 static struct outcome
 ask(const struct run *run)
 {
@@ -130,29 +138,69 @@ execute(struct run *run)
 	run->elapsed_seconds = seconds() - begin;
 }
 
-/* Runs, serialises, frees, and only then writes. */
+/* The module's own words where its sink fails, unless they are no code. */
+static struct outcome
+ask_sink(const struct run *run)
+{
+	struct outcome o = ask(run);
+
+	if (o.failed && o.coded && is_code(o.code))
+		return o;
+	return run_failed("report_sink_failed", "{\"reason\":\"sink_io\"}", *o.error != 0 ? o.error : "the native sink failed");
+}
+
+/* Ends the native sink, and takes it back where the document needs it. */
+static struct outcome
+finish_sink(struct run *run)
+{
+	if (run->route == ROUTE_NONE)
+		return run_succeeded();
+	if (run->library.finish_sink(run->strategy) != 0)
+		return ask_sink(run);
+	run->receipt_known = run->library.sink_receipt != NULL &&
+	    run->library.sink_receipt(run->strategy, &run->receipt) == 0;
+	run->receipt.sha256[sizeof run->receipt.sha256 - 1] = 0;
+	return sink_collect(run);
+}
+
+static struct outcome
+serialise(struct text *t, struct run *run)
+{
+	char args[128], error[128];
+
+	*t = text_new();
+	ask_incarnations(run);
+	const char *nonfinite = put_report(t, run);
+	if (nonfinite == NULL)
+		return run_succeeded();
+	snprintf(args, sizeof args, "{\"field\":\"%s\",\"reason\":\"nonfinite\"}", nonfinite);
+	snprintf(error, sizeof error, "the report's %s is not finite", nonfinite);
+	return run_failed("report_result_invalid", args, error);
+}
+
+/* Runs, ends the sink, serialises, frees, and only then writes. */
 void
 run_backtest(struct run *run)
 {
-	struct text t = text_new();
-	const char *nonfinite = NULL;
-	char args[128] = "";
+	struct outcome o = run_succeeded();
+	struct text t;
 
+	run->stream = -1;
+	run->route = sink_open(&run->library);
 	configure(run);
-	execute(run);
-	struct outcome o = ask(run);
+	if (run->route != ROUTE_NONE && run->library.set_sink(run->strategy, sink_descriptor()) != 0)
+		o = ask_sink(run);
 	if (!o.failed) {
-		ask_incarnations(run);
-		nonfinite = put_report(&t, run);
+		execute(run);
+		o = ask(run);
 	}
+	if (!o.failed)
+		o = finish_sink(run);
+	if (!o.failed)
+		o = serialise(&t, run);
 	run->library.free_report(&run->report);
 	run->library.free(run->strategy);
 	if (o.failed)
 		fail_run(&o);
-	if (nonfinite != NULL) {
-		struct text a = { .bytes = args, .room = sizeof args, .limit = sizeof args - 1 };
-		put(&a, "{\"field\":\"%s\",\"reason\":\"nonfinite\"}", nonfinite);
-		fail("report_result_invalid", args, "the report's %s is not finite", nonfinite);
-	}
 	publish(&t, 0);
 }

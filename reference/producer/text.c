@@ -16,12 +16,11 @@
 static void
 borrow_arena(struct text *t)
 {
-	const char *number = getenv("TOUCHSTONE_ARENA_FD");
 	struct stat st;
 
-	if (number == NULL || fstat(atoi(number), &st) != 0 || st.st_size <= 0)
+	if (options.arena < 0 || fstat(options.arena, &st) != 0 || st.st_size <= 0)
 		return;
-	void *arena = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(number), 0);
+	void *arena = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, options.arena, 0);
 	if (arena == MAP_FAILED)
 		return;
 	t->bytes = arena;
@@ -32,11 +31,8 @@ borrow_arena(struct text *t)
 struct text
 text_new(void)
 {
-	struct text t = { .limit = SIZE_MAX };
-	const char *remaining = getenv("TOUCHSTONE_REPORT_REMAINING");
+	struct text t = { .limit = (size_t)options.remaining + 1 };
 
-	if (remaining != NULL)
-		t.limit = (size_t)strtoull(remaining, NULL, 10) + 1;
 	borrow_arena(&t);
 	return t;
 }
@@ -53,10 +49,8 @@ make_room(struct text *t, size_t wanted)
 	if (room > t->limit)
 		room = t->limit;
 	char *grown = t->borrowed ? malloc(room) : realloc(t->bytes, room);
-	if (grown == NULL) {
-		fputs("producer: no memory for the document\n", stderr);
-		exit(1);
-	}
+	if (grown == NULL)
+		fail_memory("the document");
 	if (t->borrowed)
 		memcpy(grown, t->bytes, t->used);
 	t->bytes = grown;
