@@ -10,9 +10,11 @@
 // The run folder holds
 //
 //	meta.json      what was asked, and of which suite, launcher and machine
+//	launcher.toml  the launcher file
 //	launcher.json  the checked launcher file
 //	scripts/       the scripts that were run
 //	attempts/CELL/SCRIPT/NNN/        the evidence of each attempt
 //	attempts/CELL/references/NNN/    the engine's own runs
 //	report.json, junit.xml, report.tap, summary.md, report.html
+//	evidence.sha256, certificate.json, ledger.json
 package certify

@@ -22,6 +22,7 @@ import (
 const (
 	metaFile     = "meta.json"
 	launcherFile = "launcher.json"
+	launcherText = "launcher.toml"
 	scriptFolder = "scripts"
 )
 
@@ -69,10 +70,11 @@ func record(dir string, s Selection, r reports.Report) error {
 		Host: r.Host, Blocked: obstacle(), Selection: r.Selection}
 	metaText, err := json.Marshal(m, json.Deterministic(true), jsontext.WithIndent(" "))
 	launcher, launcherErr := launcherfile.Encode(s.File)
-	if err := errors.Join(err, launcherErr, os.Mkdir(filepath.Join(dir, scriptFolder), 0o755)); err != nil {
+	source, sourceErr := os.ReadFile(s.Path)
+	if err := errors.Join(err, launcherErr, sourceErr, os.Mkdir(filepath.Join(dir, scriptFolder), 0o755)); err != nil {
 		return fmt.Errorf("record run: %w", err)
 	}
-	files := map[string][]byte{metaFile: append(metaText, '\n'), launcherFile: launcher}
+	files := map[string][]byte{metaFile: append(metaText, '\n'), launcherFile: launcher, launcherText: source}
 	for _, one := range s.Scripts {
 		files[filepath.Join(scriptFolder, one.Name+".txtar")] = one.Source
 	}

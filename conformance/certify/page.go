@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"touchstone/conformance/certificate"
 	"touchstone/conformance/exhibit"
 	"touchstone/contracts"
 	"touchstone/reports"
@@ -45,7 +46,16 @@ func Page(run string, r reports.Report) reports.Page {
 
 // Render writes every form of a recorded run's report but report.json again.
 // A folder that holds no report is a *UsageError.
-func Render(run string) (reports.Report, error) {
+//
+// out is another folder, or empty for the run folder itself, which is refused
+// where a certificate covers what stands there.
+func Render(run, out string) (reports.Report, error) {
+	if out == "" {
+		if _, err := os.Stat(filepath.Join(run, certificate.File)); err == nil {
+			return reports.Report{}, usage("report: %s has a certificate, which covers its report: name another folder with --out", run)
+		}
+		out = run
+	}
 	text, err := os.ReadFile(filepath.Join(run, reports.ReportFile))
 	if err != nil {
 		return reports.Report{}, usage("report: %v", err)
@@ -54,7 +64,7 @@ func Render(run string) (reports.Report, error) {
 	if err != nil {
 		return reports.Report{}, usage("report: %v", err)
 	}
-	if err := reports.Render(run, Page(run, r)); err != nil {
+	if err := reports.Render(out, Page(run, r)); err != nil {
 		return reports.Report{}, fmt.Errorf("report: %w", err)
 	}
 	return r, nil

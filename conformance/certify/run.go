@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"touchstone/conformance/certificate"
 	"touchstone/conformance/driver"
 	"touchstone/conformance/oracle"
 	"touchstone/conformance/scenario"
@@ -52,6 +53,10 @@ func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progr
 	if err != nil {
 		return reports.Report{}, err
 	}
+	about, err := subject(s, p, r)
+	if err != nil {
+		return reports.Report{}, err
+	}
 	if err := record(p.Run, s, r); err != nil {
 		return reports.Report{}, err
 	}
@@ -68,7 +73,11 @@ func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progr
 	if err := reports.Write(p.Run, Page(p.Run, r)); err != nil {
 		return reports.Report{}, err
 	}
-	return r, context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return r, err // a run that was cut short has no certificate
+	}
+	_, err = certificate.Issue(p.Run, r, about)
+	return r, err
 }
 
 // makeRunFolder makes a new folder that can be written to.

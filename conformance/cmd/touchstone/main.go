@@ -25,6 +25,9 @@ type commands struct {
 	List    listCommand    `cmd:"" help:"List tests, scripts and assertions, and which are written. Exit 0, 64, 70."`
 	Recheck recheckCommand `cmd:"" help:"Judge a recorded run again, with no launcher. Exit 0 same verdicts, 1 others, 64, 70."`
 	Report  reportCommand  `cmd:"" help:"Write a recorded run's report.html, junit.xml, report.tap and summary.md again. Exit 0, 64, 70."`
+	Verify  verifyCommand  `cmd:"" help:"Check a certificate against its run folder, offline: every digest, every verdict, the ledger, the age. Exit 0 it holds, 1 not, 64, 70."`
+	Diff    diffCommand    `cmd:"" help:"Compare two runs. Exit 0 nothing is worse, 1 something is, 64, 70."`
+	Gate    gateCommand    `cmd:"" help:"Decide whether a run may pass, beside a baseline. Exit 0 yes, 1 no, 64, 70."`
 	Doctor  doctorCommand  `cmd:"" help:"Say what this machine lacks and what to do. Exit 0 nothing required, 1 something, 70."`
 	Version versionCommand `cmd:"" help:"Print the version. Exit 0."`
 }

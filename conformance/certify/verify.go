@@ -1,0 +1,132 @@
+package certify
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"touchstone/conformance/certificate"
+	"touchstone/reports"
+)
+
+// Verification is what a certificate is worth.
+type Verification struct {
+	Certificate certificate.Certificate
+	Problems    []string // why not to believe it; none: it holds
+}
+
+// Verify checks a certificate against a run folder, offline and from scratch:
+// every digest of the evidence, the ledger, the age, and that every verdict
+// follows from the evidence. bin, if not empty, holds binaries that must be the
+// certified ones.
+//
+// A file that is no certificate is a *UsageError; an altered one is a problem.
+func Verify(path, dir, bin string, jobs int, now time.Time) (Verification, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Verification{}, usage("verify: %v", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return Verification{}, usage("verify: %s: no run folder", dir)
+	}
+	c, err := certificate.Decode(text)
+	if err != nil {
+		return Verification{c, []string{err.Error()}}, nil
+	}
+	v := Verification{Certificate: c}
+	if v.Problems, err = certificate.Check(c, dir, now); err != nil {
+		return v, err
+	}
+	if len(v.Problems) > 0 { // what is judged must first be what was recorded
+		return v, nil
+	}
+	return v, v.judge(dir, bin, jobs)
+}
+
+func (v *Verification) judge(dir, bin string, jobs int) error {
+	r, differences, err := Recheck(dir, jobs)
+	if err != nil {
+		return err
+	}
+	for _, d := range differences {
+		v.Problems = append(v.Problems, "judged again: "+d.String())
+	}
+	if r.Totals != v.Certificate.Totals {
+		v.Problems = append(v.Problems, "judged again: other totals than the certificate's")
+	}
+	if bin == "" {
+		return nil
+	}
+	_, s, err := readRecord(dir)
+	if err != nil {
+		return err
+	}
+	problems, err := subjectProblems(v.Certificate, s.File, bin)
+	v.Problems = append(v.Problems, problems...)
+	return err
+}
+
+// Account reads what a run says of itself, for a comparison: a certificate, a
+// report.json, or the folder that holds them. Anything else is a *UsageError.
+func Account(path string) (certificate.Certificate, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		inside := filepath.Join(path, certificate.File)
+		if _, err := os.Stat(inside); err != nil {
+			inside = filepath.Join(path, reports.ReportFile)
+		}
+		path = inside
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return certificate.Certificate{}, usage("%v", err)
+	}
+	c, err := certificate.Decode(text)
+	if err == nil {
+		return c, nil
+	}
+	r, reportErr := reports.Decode(text)
+	if reportErr != nil {
+		return certificate.Certificate{}, usage("%s: neither a certificate nor a report: %v", path, err)
+	}
+	return certificate.FromReport(r), nil
+}
+
+// Newest is the latest run folder below out. None is a *UsageError.
+func Newest(out string) (string, error) {
+	entries, err := os.ReadDir(out)
+	if err != nil {
+		return "", usage("no run found: %v", err)
+	}
+	for _, e := range slices.Backward(entries) { // names begin with the time
+		dir := filepath.Join(out, e.Name())
+		if _, err := os.Stat(filepath.Join(dir, certificate.File)); err == nil {
+			return dir, nil
+		}
+	}
+	return "", usage("%s: no run with a certificate", out)
+}
+
+// Gate decides whether a run may pass: its certificate holds, it conforms, and
+// nothing is worse than in the baseline. It gives a sentence for each reason
+// why not.
+func Gate(run, baseline string, requireFull bool, jobs int, now time.Time) (certificate.Certificate, []string, error) {
+	text, err := os.ReadFile(baseline)
+	if err != nil {
+		return certificate.Certificate{}, nil, usage("baseline: %v", err)
+	}
+	base, err := certificate.Decode(text)
+	if err != nil {
+		return certificate.Certificate{}, nil, usage("baseline: %v", err)
+	}
+	v, err := Verify(filepath.Join(run, certificate.File), run, "", jobs, now)
+	if err != nil {
+		return certificate.Certificate{}, nil, err
+	}
+	reasons := []string{}
+	for _, p := range v.Problems {
+		reasons = append(reasons, fmt.Sprintf("the run's certificate does not hold: %s", p))
+	}
+	return v.Certificate, append(reasons, certificate.Gate(v.Certificate, base, certificate.Demand{RequireFull: requireFull, Now: now})...), nil
+}
