@@ -40,7 +40,7 @@ func (c *verifyCommand) Run(p *program) error {
 	}
 	return say(p, no(holds), v.Problems, func(out *bufio.Writer) {
 		e := v.Certificate
-		fmt.Fprintf(out, "holds: %s, %s (exit %d), %s certificate, until %s\n", e.Launcher.Name, e.Conclusion, e.ExitStatus, e.Scope, e.Expires)
+		fmt.Fprintf(out, "holds until %s: %s, %s (exit %d), scope %s\n", e.Expires, e.Launcher.Name, e.Conclusion, e.ExitStatus, e.Scope)
 		fmt.Fprintf(out, "checked %d files, %d bytes; %d assertions judged again\n", e.Evidence.Files, e.Evidence.Bytes, e.Totals.Planned)
 	})
 }
@@ -163,7 +163,7 @@ func (c *gateCommand) Run(p *program) error {
 		return err
 	}
 	return say(p, no(data.Pass), data.Reasons, func(out *bufio.Writer) {
-		fmt.Fprintf(out, "pass: %s, %s certificate, nothing worse than %s\n", data.Run, data.Scope, c.Baseline)
+		fmt.Fprintf(out, "pass: %s, scope %s, nothing worse than %s\n", data.Run, data.Scope, c.Baseline)
 	})
 }
 
