@@ -63,6 +63,12 @@ func ParseEntrypoint(args []string, library string, lookup func(string) (string,
 	if r.Negotiated && TranspileOnly(lookup) {
 		refusals = append(refusals, fmt.Errorf("variable %s: another protocol", transpileVariable))
 	}
+	if !r.Negotiated {
+		_ = r.engine(given) // what is wrong in it, the engine's own parser says
+		if r.Mode != ModeFull {
+			r.Engine = append(r.Engine, "--report-mode", r.Mode)
+		}
+	}
 	r.Build = &build
 	return r, errors.Join(append(refusals, err, refusal)...)
 }

@@ -33,6 +33,7 @@ var programs = sync.OnceValues(func() (string, error) {
 		{"go", "build", "-o", folder + "/refsup", "../cmd/refsup"},
 		append(append(gcc[:len(gcc):len(gcc)], folder+"/jail", "-static"), launcher...),
 		append(gcc[:len(gcc):len(gcc)], folder+"/actor", "testdata/actor.c"),
+		append(gcc[:len(gcc):len(gcc)], folder+"/tool", "testdata/tool.c"),
 	} {
 		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
 			return folder, fmt.Errorf("build %s: %w\n%s", command[0], err, output)
@@ -68,6 +69,8 @@ type launch struct {
 	stopNotes bool   // leave the diagnostics unread until S has ended
 	fillM     bool   // fill the terminal's queue first
 	user      uint32 // run S as this user; 0 is root
+	build     *build // the entrypoint facade; nil is the direct one
+	spoolAt   string // folder; "" is a new one
 
 	atFirstNote func(s *os.Process) // control, when the first diagnostic byte has come
 }
@@ -197,6 +200,9 @@ func (l launch) run(t testing.TB) result {
 }
 
 func (l launch) arguments(folder string) []string {
+	if l.build != nil {
+		return []string{"entrypoint"}
+	}
 	terminal := l.terminal
 	if terminal == "" {
 		terminal = "3"
@@ -223,12 +229,12 @@ func (l launch) descriptor(t testing.TB, folder string) *os.File {
 	if bytes == 0 {
 		bytes = 1 << 30
 	}
-	spool := t.TempDir()
+	spool := cmp.Or(l.spoolAt, t.TempDir())
 	pairing := spool + "/pairing.json"
 	content := fmt.Sprintf(`{"version":1,"producer":{"path":%q},"jail":{"path":%q},"uids":{"first":200000,"count":4096},`+
 		`"system":["/usr","/lib","/lib64","/bin","/etc/ld.so.cache"],"scratch_bytes":8388608,"scratch_files":256}`,
 		producer, folder+"/jail")
-	if err := os.WriteFile(pairing, []byte(content), 0o644); err != nil {
+	if err := os.WriteFile(pairing, l.build.paired(content, folder), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	f := memory(t, 0)
