@@ -337,11 +337,11 @@ func TestProbeArena(t *testing.T) {
 		return fd
 	}
 	_, write := pipePair(t)
-	if err := probeArena(memory(4096)); err != nil {
+	if _, err := probeArena(memory(4096)); err != nil {
 		t.Error(err)
 	}
 	for name, fd := range map[string]int{"short": memory(4095), "pipe": write, "closed": 1 << 19} {
-		if err := probeArena(fd); err == nil {
+		if _, err := probeArena(fd); err == nil {
 			t.Errorf("%s: admitted", name)
 		}
 	}

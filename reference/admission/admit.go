@@ -21,6 +21,8 @@ type Admission struct {
 	Pairing   Pairing
 	Limits    record.Limits
 
+	ArenaBytes int64 // of the jailed profile's arena
+
 	ReportUsable, DiagnosticUsable, TerminalUsable bool
 
 	Missing bool  // a mount of the entrypoint is missing: a refusal of its own
@@ -153,7 +155,9 @@ func (a *Admission) endpoints() error {
 		}
 	}
 	if a.Request.Profile == Jailed {
-		refusals = append(refusals, probeArena(ArenaFD))
+		bytes, err := probeArena(ArenaFD)
+		a.ArenaBytes = bytes
+		refusals = append(refusals, err)
 	}
 	alias := aliases(found)
 	if alias != nil { // nothing may be written where two channels are one

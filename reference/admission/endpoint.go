@@ -134,27 +134,27 @@ func aliases(endpoints []endpoint) error {
 }
 
 // probeArena looks at the attempt arena: shared memory of at least one page,
-// open for reading and writing. Rules: C-70.
-func probeArena(fd int) error {
+// open for reading and writing. It returns the size. Rules: C-70.
+func probeArena(fd int) (bytes int64, err error) {
 	_, mode, err := identify("arena", fd)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var stat unix.Stat_t
 	var system unix.Statfs_t
 	if err := errors.Join(unix.Fstat(fd, &stat), unix.Fstatfs(fd, &system)); err != nil {
-		return wrap("arena", fd, err)
+		return 0, wrap("arena", fd, err)
 	}
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	switch {
 	case err != nil:
-		return wrap("arena", fd, err)
+		return 0, wrap("arena", fd, err)
 	case mode&unix.S_IFMT != unix.S_IFREG || system.Type != unix.TMPFS_MAGIC:
-		return wrap("arena", fd, errors.New("not shared memory"))
+		return 0, wrap("arena", fd, errors.New("not shared memory"))
 	case stat.Size < int64(unix.Getpagesize()):
-		return wrap("arena", fd, fmt.Errorf("%d bytes, less than a page", stat.Size))
+		return 0, wrap("arena", fd, fmt.Errorf("%d bytes, less than a page", stat.Size))
 	case flags&unix.O_ACCMODE != unix.O_RDWR:
-		return wrap("arena", fd, errors.New("not open for reading and writing"))
+		return 0, wrap("arena", fd, errors.New("not open for reading and writing"))
 	}
-	return nil
+	return stat.Size, nil
 }

@@ -35,7 +35,12 @@ var cells = contracts.UsageCells()
 
 // Quantity is what is known of one cell, nil where nothing is, never 0; the
 // unit is the cell's own.
-type Quantity struct{ Used, Peak, Requested, Limit *int64 }
+type Quantity struct {
+	Used, Peak, Requested, Limit *int64
+
+	Scope   string // of what; "" is the entry's own
+	Sampled bool   // the peak is the largest of some samples
+}
 
 // largest is the largest integer that a record may carry (inclusive).
 const largest = 1<<53 - 1
@@ -75,15 +80,23 @@ func entry(scope, state string) Entry {
 }
 
 // Set fills one cell. Without Used and Peak the cell stays unavailable, and
-// its source none, but keeps what admission knows.
+// its source none, but keeps what admission knows; unless that is all that the
+// cell is to say, with admission as its source.
 func (e Entry) Set(name, source string, q Quantity) {
 	for i := range cells {
 		if cells[i].Name != name {
 			continue
 		}
-		e.cells[i].Quantity = q
-		if q.Used != nil || q.Peak != nil {
-			e.cells[i].source, e.cells[i].state = source, contracts.StateMeasured
+		c := &e.cells[i]
+		if c.Quantity = q; q.Scope != "" {
+			c.scope = q.Scope
+		}
+		known := q.Used != nil || q.Peak != nil || source == contracts.SourceAdmission && q.Limit != nil
+		if known {
+			c.source, c.state = source, contracts.StateMeasured
+		}
+		if known && q.Sampled {
+			c.state = contracts.StateSampledLowerBound
 		}
 	}
 }

@@ -62,6 +62,8 @@ type attempt struct {
 	causeStage string        // where the attempt stood when its cause was latched
 	told       told
 	times      times
+	spent      stageCPU
+	held       int // descriptors of the producer at its start
 	status     jail.Status
 	reaped     bool // the producer
 	emptied    bool // the init
@@ -173,7 +175,8 @@ func (a *attempt) start() *outcome.Failure {
 	if err := a.domain.Release(); err != nil {
 		return a.unavailable(err)
 	}
-	a.times.run = a.now()
+	a.times.run, a.spent.run = a.now(), spent()
+	a.worker.sampler.begin()
 	return nil
 }
 
@@ -248,10 +251,14 @@ func (a *attempt) prepare() (err error) {
 	a.candidate = newIntake(candidate, a.ledger.Remaining())
 	spec := a.spec(inside)
 	spec.Meanwhile = a.engage
+	a.held = len(spec.FDs)
 	if a.domain, err = jail.Start(spec); err != nil {
 		return err
 	}
 	if err := a.domain.Attest(); err != nil {
+		return err
+	}
+	if err := a.worker.sampler.open(a.domain); err != nil {
 		return err
 	}
 	return a.reserved()

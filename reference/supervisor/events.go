@@ -48,7 +48,7 @@ func (a *attempt) onProducer() []outcome.Observation {
 		return a.faulty(err)
 	}
 	a.reaped, a.status = true, status
-	a.times.ended = a.now()
+	a.times.ended, a.spent.ended = a.now(), spent()
 	seen := []outcome.Observation{outcome.ProducerEnded(
 		outcome.Status{Exit: status.ExitStatus, Signal: int(status.Signal)})}
 	if a.withdrawn {

@@ -19,7 +19,7 @@ import (
 func (a *attempt) finish() int {
 	late := errors.Join(a.report.close(), a.diagnosticOut.close()) // abandoned, or closed before
 	late = errors.Join(late, a.closeStreams())
-	a.times.closed = a.now()
+	a.times.closed, a.spent.closed = a.now(), spent()
 	if a.worker != nil {
 		late = errors.Join(late, a.worker.kill()) // it ends while the rest is done
 	}
@@ -30,8 +30,10 @@ func (a *attempt) finish() int {
 	if a.domain != nil && a.emptied {
 		late = errors.Join(late, a.domain.Close())
 	}
+	var seen measured
 	removed := true
 	if a.worker != nil {
+		seen = a.worker.sampler.read()
 		gone, err := a.worker.close(stopGrace)
 		removed, late = gone, errors.Join(late, err)
 	}
@@ -42,7 +44,7 @@ func (a *attempt) finish() int {
 	if late != nil {
 		a.observe(outcome.Fault())
 	}
-	status := a.deliver(a.terminal(usage, removed))
+	status := a.deliver(a.terminal(usage, seen, removed))
 	if a.domain != nil && !a.emptied {
 		// It may block on what does not end, so it comes after the record; what
 		// it could still say is already there.
@@ -99,7 +101,7 @@ func (a *attempt) send(fd int, packet []byte) error {
 }
 
 // terminal assembles the record.
-func (a *attempt) terminal(usage jail.Usage, removed bool) record.Terminal {
+func (a *attempt) terminal(usage jail.Usage, seen measured, removed bool) record.Terminal {
 	return record.Terminal{
 		AttemptID:  a.admitted.AttemptID,
 		Invocation: a.admitted.Request.Invocation(),
@@ -109,7 +111,7 @@ func (a *attempt) terminal(usage jail.Usage, removed bool) record.Terminal {
 		Charged:  a.ledger.Charged(),
 		Channels: record.Channels{Candidate: a.candidateEntry(), Report: a.reportEntry(),
 			Sink: a.sinkEntry(), Diagnostic: a.diagnosticEntry()},
-		Usage:   a.usage(usage),
+		Usage:   a.usage(usage, seen),
 		Cleanup: a.cleanup(removed),
 	}
 }

@@ -70,12 +70,13 @@ type link struct {
 	pending                []byte // accepted bytes that the worker has not taken yet
 	finished               bool   // the candidate is complete: close input when all is taken
 	buffer                 []byte
+	sampler                sampler
 }
 
 // startWorker starts the worker for one operation, with size bytes of storage.
 func startWorker(operation admission.Operation, spool string, size int64) (l *link, err error) {
-	l = &link{pidfd: -1, input: -1, control: -1, output: -1, buffer: make([]byte, record.RelayQueueBytes)}
-	ends := [3]int{-1, -1, -1} // the worker's
+	l = &link{pidfd: -1, input: -1, control: -1, output: -1, buffer: make([]byte, record.RelayQueueBytes), sampler: noSampler}
+	ends := [4]int{-1, -1, -1, -1} // the worker's
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return l, fmt.Errorf("open null device: %w", err)
@@ -88,11 +89,15 @@ func startWorker(operation admission.Operation, spool string, size int64) (l *li
 	if err := l.connect(&ends); err != nil {
 		return l, err
 	}
+	if l.sampler, ends[3], err = newSampler(); err != nil {
+		return l, err
+	}
 	arguments := []string{"refsup", workerWord, strconv.Itoa(int(operation)), strconv.FormatInt(size, 10), spool}
 	l.pid, err = syscall.ForkExec("/proc/self/exe", arguments, &syscall.ProcAttr{
-		Env:   []string{"GOMAXPROCS=1"}, // it does one thing at a time; more threads only cost its start
-		Files: []uintptr{uintptr(ends[0]), uintptr(ends[1]), uintptr(null), uintptr(ends[2])},
-		Sys:   &syscall.SysProcAttr{PidFD: &l.pidfd, Pdeathsig: syscall.SIGKILL},
+		Env: []string{"GOMAXPROCS=1"}, // it does one thing at a time; more threads only cost its start
+		Files: []uintptr{uintptr(ends[0]), uintptr(ends[1]), uintptr(null), uintptr(ends[2]),
+			uintptr(ends[3]), uintptr(l.sampler.memory)},
+		Sys: &syscall.SysProcAttr{PidFD: &l.pidfd, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
 		return l, fmt.Errorf("start worker: %w", err)
@@ -101,7 +106,7 @@ func startWorker(operation admission.Operation, spool string, size int64) (l *li
 }
 
 // connect makes the worker's descriptors: its input, output and control.
-func (l *link) connect(ends *[3]int) (err error) {
+func (l *link) connect(ends *[4]int) (err error) {
 	if ends[0], l.input, err = pipe(false, true); err != nil {
 		return err
 	}
@@ -183,7 +188,7 @@ func (l *link) close(grace time.Duration) (gone bool, err error) {
 	for _, fd := range []*int{&l.input, &l.control, &l.output, &l.pidfd} {
 		err = errors.Join(err, shut(fd))
 	}
-	return gone, err
+	return gone, errors.Join(err, l.sampler.close())
 }
 
 func (l *link) reap(grace time.Duration) bool {

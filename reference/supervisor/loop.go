@@ -181,7 +181,7 @@ func (a *attempt) act(action outcome.Action) []outcome.Observation {
 			return []outcome.Observation{outcome.SurvivorsAnswered(true)}
 		}
 	case outcome.PublishReport:
-		a.times.publish = a.now()
+		a.times.publish, a.spent.publish = a.now(), spent()
 		return a.relay()
 	case outcome.PublishClaim:
 		return a.relay()

@@ -32,46 +32,32 @@ func (a *attempt) quiet() bool {
 	return a.ran[len(a.ran)-1].undisturbed()
 }
 
-// toolUsage is what the tools of one stage used. Times add up; the peak of a
-// stage's processes is the largest of theirs, as they ran one after another.
+// toolPeaks sets the peaks of the tools of one stage: the largest of theirs, as
+// they ran one after another. Their times are part of the stage's.
 //
 // Rules: R12.
-func (a *attempt) toolUsage(stage string) record.Entry {
-	entry := record.Started(contracts.ScopeStageDomain)
-	var wall, user, system, rss, memory, processes int64
+func (a *attempt) toolPeaks(entry record.Entry, stage string) {
+	var rss, memory, processes int64
 	known := func(peak *int64, value *int64) {
 		if value != nil {
 			*peak = max(*peak, *value)
 		}
 	}
-	ran := false
 	for _, tool := range a.ran {
-		if tool.during != stage {
-			continue
+		if tool.during == stage {
+			rss = max(rss, tool.status.Usage.Maxrss*1024)
+			known(&memory, tool.usage.MemoryPeak)
+			known(&processes, tool.usage.ProcessesPeak)
 		}
-		ran = true
-		wall += (tool.ended - tool.began).Milliseconds()
-		rusage := tool.status.Usage
-		user += rusage.Utime.Sec*1e6 + rusage.Utime.Usec
-		system += rusage.Stime.Sec*1e6 + rusage.Stime.Usec
-		rss = max(rss, rusage.Maxrss*1024)
-		known(&memory, tool.usage.MemoryPeak)
-		known(&processes, tool.usage.ProcessesPeak)
 	}
-	if !ran {
-		return record.NotStarted()
-	}
-	used := func(n int64) record.Quantity { return record.Quantity{Used: record.Number(n)} }
-	entry.Set("wall", contracts.SourceClock, used(wall))
-	entry.Set("cpu_user", contracts.SourceWait4, used(user))
-	entry.Set("cpu_system", contracts.SourceWait4, used(system))
 	peak := func(name, source string, n int64) {
 		if n > 0 {
-			entry.Set(name, source, record.Quantity{Peak: record.Number(n)})
+			entry.Set(name, source, record.Quantity{Peak: record.Number(n), Scope: contracts.ScopeStageDomain})
 		}
 	}
 	peak("memory_rss", contracts.SourceWait4, rss)
-	peak("memory_job", contracts.SourceCgroup, memory)
 	peak("processes", contracts.SourceCgroup, processes)
-	return entry
+	if memory > 0 {
+		entry.Set("memory_job", contracts.SourceCgroup, record.Quantity{Peak: record.Number(memory)})
+	}
 }

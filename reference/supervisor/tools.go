@@ -78,7 +78,7 @@ func (a *attempt) build() *outcome.Failure {
 // runTool runs one tool to the end of its domain.
 func (a *attempt) runTool(t tool) *outcome.Failure {
 	if t.during == contracts.StageCompile && a.times.compile == 0 {
-		a.times.compile = a.now()
+		a.times.compile, a.spent.compile = a.now(), spent()
 	}
 	r := &toolRun{attempt: a, tool: t, began: a.now()}
 	if failure := a.interrupted(r.start()); failure != nil {

@@ -6,61 +6,165 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchstone/contracts"
+	"touchstone/reference/admission"
 	"touchstone/reference/jail"
 	"touchstone/reference/record"
 )
+
+// What is not measured, and why: the resident peak of S's own stages, as the
+// kernel's counts S's parent before exec, and of the job, as peaks of several
+// processes were not of one time; open descriptors of more than the producer,
+// likewise; what the producer claims of the arena, as reports do not say it.
+
+// cpu is processor time as the kernel accounts it, in microseconds.
+type cpu struct{ user, system int64 }
+
+// stageCPU is what S and the children that it has reaped had used when a stage
+// began or ended.
+type stageCPU struct{ compile, run, ended, publish, closed cpu }
+
+// spent is what S and the children that it has reaped have used so far.
+func spent() (c cpu) {
+	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
+		var usage unix.Rusage
+		if unix.Getrusage(who, &usage) == nil { // it does not fail
+			c.user += usage.Utime.Nano() / 1000
+			c.system += usage.Stime.Nano() / 1000
+		}
+	}
+	return c
+}
 
 // usage fills the cells that were measured. Per-process peaks stay with their
 // process: a job has a memory peak only where the control group measured one.
 //
 // Rules: R12, C-47.
-func (a *attempt) usage(u jail.Usage) record.Usage {
+func (a *attempt) usage(u jail.Usage, m measured) record.Usage {
 	never := record.NotStarted()
-	stages := record.Stages{Prepare: never, Compile: never, Run: never, Finalize: never, Publish: never}
-	stages.Prepare, stages.Compile = a.toolUsage(contracts.StagePrepare), a.toolUsage(contracts.StageCompile)
+	stages := record.Stages{Prepare: a.prepareUsage(m), Compile: never, Run: never, Finalize: never, Publish: never}
+	if a.times.compile > 0 {
+		stages.Compile = a.own(a.times.compile, a.times.run, a.spent.compile, a.spent.run)
+		a.toolPeaks(stages.Compile, contracts.StageCompile)
+	}
 	if a.times.run > 0 {
-		stages.Run = a.runUsage(u)
+		stages.Run = a.runUsage(u, m)
 	}
 	if a.times.ended > 0 {
-		stages.Finalize = a.walled(a.times.ended, a.times.publish)
+		stages.Finalize = a.own(a.times.ended, a.times.publish, a.spent.ended, a.spent.publish)
+		a.work(stages.Finalize, contracts.ScopeStageDomain, m)
 	}
 	if a.times.publish > 0 {
-		stages.Publish = a.walled(a.times.publish, a.times.closed)
+		stages.Publish = a.own(a.times.publish, a.times.closed, a.spent.publish, a.spent.closed)
+		stages.Publish.Set("report_bytes", contracts.SourceChannel, record.Quantity{Used: record.Number(a.report.written)})
+		a.work(stages.Publish, contracts.ScopeStageDomain, m)
 	}
-	return record.Usage{Version: 1, Stages: stages, Job: a.jobUsage(u)}
+	return record.Usage{Version: 1, Stages: stages, Job: a.jobUsage(u, m)}
 }
 
-// walled is a stage of S's own work, of which only the time is measured.
-func (a *attempt) walled(from, to time.Duration) record.Entry {
-	entry := record.Started(contracts.ScopeStageProcess)
+// own is a stage of S's own work, with the helpers that it has reaped
+// meanwhile. One that was not followed by another ended with the data work.
+func (a *attempt) own(from, to time.Duration, before, after cpu) record.Entry {
 	if to == 0 {
-		to = a.times.closed
+		to, after = a.times.closed, a.spent.closed
 	}
-	entry.Set("wall", contracts.SourceClock, record.Quantity{Used: milliseconds(to - from)})
+	entry := record.Started(contracts.ScopeStageProcess)
+	entry.Set("wall", contracts.SourceClock, record.Quantity{Used: record.Number((to - from).Milliseconds())})
+	setCPU(entry, cpu{after.user - before.user, after.system - before.system})
 	return entry
 }
 
-func (a *attempt) runUsage(u jail.Usage) record.Entry {
-	run := a.walled(a.times.run, a.times.ended)
-	if a.reaped {
-		rusage := a.status.Usage
-		run.Set("cpu_user", contracts.SourceWait4, record.Quantity{Used: microseconds(rusage.Utime)})
-		run.Set("cpu_system", contracts.SourceWait4, record.Quantity{Used: microseconds(rusage.Stime)})
-		run.Set("memory_rss", contracts.SourceWait4, record.Quantity{Peak: record.Number(rusage.Maxrss * 1024)})
+func setCPU(entry record.Entry, c cpu) {
+	entry.Set("cpu_user", contracts.SourceWait4, record.Quantity{Used: record.Number(c.user)})
+	entry.Set("cpu_system", contracts.SourceWait4, record.Quantity{Used: record.Number(c.system)})
+}
+
+// prepareUsage is everything before the compilation, or the producer's first
+// instruction.
+func (a *attempt) prepareUsage(m measured) record.Entry {
+	prepare := a.own(0, a.times.run, cpu{}, a.spent.run)
+	if a.times.compile > 0 {
+		prepare = a.own(0, a.times.compile, cpu{}, a.spent.compile)
 	}
-	run.Set("memory_job", contracts.SourceCgroup, a.memory(u))
-	run.Set("scratch_allocated", contracts.SourceFilesystem, record.Quantity{Used: u.ScratchAllocated,
-		Limit: record.Number(a.admitted.Pairing.ScratchBytes)})
-	run.Set("scratch_files", contracts.SourceFilesystem, record.Quantity{Used: u.ScratchFiles,
-		Limit: record.Number(a.admitted.Pairing.ScratchFiles)})
+	a.toolPeaks(prepare, contracts.StagePrepare)
+	prepare.Set("work_allocated", contracts.SourceFilesystem, record.Quantity{Used: m[workReserved],
+		Scope: contracts.ScopeStageDomain})
+	return prepare
+}
+
+// runUsage is the producer's.
+func (a *attempt) runUsage(u jail.Usage, m measured) record.Entry {
+	ended := a.times.ended
+	if ended == 0 {
+		ended = a.times.closed
+	}
+	run := record.Started(contracts.ScopeStageProcess)
+	run.Set("wall", contracts.SourceClock, record.Quantity{Used: record.Number((ended - a.times.run).Milliseconds())})
+	if a.reaped {
+		usage := a.status.Usage
+		setCPU(run, cpu{usage.Utime.Nano() / 1000, usage.Stime.Nano() / 1000})
+		run.Set("memory_rss", contracts.SourceWait4, record.Quantity{Peak: record.Number(usage.Maxrss * 1024)})
+	}
+	run.Set("open_fds", contracts.SourceFDObservation, record.Quantity{Peak: a.descriptors(m), Sampled: true})
 	run.Set("report_bytes", contracts.SourceChannel, record.Quantity{
 		Used: record.Number(a.candidate.meter.Accepted())})
 	run.Set("diagnostic_bytes", contracts.SourceChannel, record.Quantity{
 		Used: record.Number(a.diagnostics.meter.Accepted())})
+	a.domainUsage(run, contracts.ScopeStageDomain, u, m)
+	a.work(run, contracts.ScopeStageDomain, m)
 	return run
 }
 
-func (a *attempt) jobUsage(u jail.Usage) record.Entry {
+// descriptors is the largest number that was seen open in the producer: those
+// that the attestation found, or more in a later sample.
+func (a *attempt) descriptors(m measured) *int64 {
+	seen := int64(a.held)
+	if m[descriptorsPeak] != nil {
+		seen = max(seen, *m[descriptorsPeak])
+	}
+	return &seen
+}
+
+// domainUsage is what the producer's domain used, of which it is all: S and its
+// helpers are outside, and are not counted where the scope is the job's domain.
+func (a *attempt) domainUsage(entry record.Entry, scope string, u jail.Usage, m measured) {
+	pairing := a.admitted.Pairing
+	set := func(name, source string, q record.Quantity) {
+		q.Scope = scope
+		entry.Set(name, source, q)
+	}
+	set("memory_private", contracts.SourceCgroup, record.Quantity{Peak: m[privatePeak], Sampled: true})
+	set("processes", contracts.SourceCgroup, record.Quantity{Peak: u.ProcessesPeak})
+	set("scratch_logical", contracts.SourceFilesystem, record.Quantity{Used: bounded(u.ScratchLogical)})
+	set("scratch_allocated", contracts.SourceFilesystem, record.Quantity{Used: bounded(u.ScratchAllocated),
+		Limit: record.Number(pairing.ScratchBytes)})
+	set("scratch_files", contracts.SourceFilesystem, record.Quantity{Used: bounded(u.ScratchFiles),
+		Limit: record.Number(pairing.ScratchFiles)})
+	entry.Set("memory_job", contracts.SourceCgroup, record.Quantity{Peak: bounded(u.MemoryPeak),
+		Limit: a.admitted.Launch.Grants.MemoryBytes})
+	if a.admitted.Request.Profile == admission.Jailed {
+		entry.Set("arena_capacity", contracts.SourceAdmission, record.Quantity{Limit: record.Number(a.admitted.ArenaBytes)})
+	}
+}
+
+// bounded leaves out what a record cannot carry exactly.
+func bounded(value *int64) *int64 {
+	if value == nil {
+		return nil
+	}
+	return record.Number(*value)
+}
+
+// work is what the worker retains for the host, as last measured.
+func (a *attempt) work(entry record.Entry, scope string, m measured) {
+	spool := a.admitted.Launch.Spool.Bytes
+	entry.Set("work_logical", contracts.SourceFilesystem, record.Quantity{Used: m[workLogical], Scope: scope})
+	entry.Set("work_allocated", contracts.SourceFilesystem, record.Quantity{Used: m[workAllocated], Scope: scope,
+		Limit: record.Number(spool)})
+	entry.Set("work_files", contracts.SourceFilesystem, record.Quantity{Used: m[workFiles], Scope: scope})
+}
+
+// jobUsage is the whole attempt: S, its helpers and the producer.
+func (a *attempt) jobUsage(u jail.Usage, m measured) record.Entry {
 	job := record.Started(contracts.ScopeJobDomain)
 	limits := a.admitted.Limits
 	admitted := func(used int64, l record.Limit) record.Quantity {
@@ -71,20 +175,8 @@ func (a *attempt) jobUsage(u jail.Usage) record.Entry {
 	job.Set("sink_bytes", contracts.SourceChannel, record.Quantity{Used: record.Number(0), Limit: limits.SinkBytes})
 	job.Set("diagnostic_bytes", contracts.SourceChannel,
 		admitted(a.diagnosticEntry().Accepted, limits.DiagnosticBytes))
-	job.Set("memory_job", contracts.SourceCgroup, a.memory(u))
-	job.Set("processes", contracts.SourceCgroup, record.Quantity{Peak: u.ProcessesPeak})
-	var children unix.Rusage // of every process that was reaped: launcher, init, producer, worker
-	if unix.Getrusage(unix.RUSAGE_CHILDREN, &children) == nil {
-		job.Set("cpu_user", contracts.SourceWait4, record.Quantity{Used: microseconds(children.Utime)})
-		job.Set("cpu_system", contracts.SourceWait4, record.Quantity{Used: microseconds(children.Stime)})
-	}
+	setCPU(job, spent())
+	a.domainUsage(job, contracts.ScopeJobDomain, u, m)
+	a.work(job, contracts.ScopeJobDomain, m)
 	return job
 }
-
-func (a *attempt) memory(u jail.Usage) record.Quantity {
-	return record.Quantity{Peak: u.MemoryPeak, Limit: a.admitted.Launch.Grants.MemoryBytes}
-}
-
-func milliseconds(d time.Duration) *int64 { return record.Number(d.Milliseconds()) }
-
-func microseconds(t unix.Timeval) *int64 { return record.Number(t.Sec*1e6 + t.Usec) }

@@ -47,6 +47,8 @@ func Work(args []string) int {
 	if err := w.reserve(args[2], size); err != nil {
 		return w.fail(sayRefused)
 	}
+	noteReserved(w.spool)
+	go sample()
 	if err := say(message{Word: sayReserved}); err != nil {
 		return 1
 	}
@@ -121,6 +123,7 @@ func (w *worker) judge() message {
 }
 
 func (w *worker) settle(m message) error {
+	noteWork(w.spool)
 	if w.settled {
 		return nil
 	}
