@@ -49,6 +49,7 @@ const (
 // Rules: R13 to R16, R21.
 func Run(args []string) int {
 	runtime.LockOSThread()
+	runtime.GOMAXPROCS(1) // one thread does the work; more would only wake each other
 	cancel := listen()
 	options, err := ParseOptions(args)
 	if err != nil {
@@ -62,9 +63,16 @@ func Run(args []string) int {
 	if err := a.launch(); err != nil {
 		a.note(err)
 	} else {
+		rehearse()
 		a.collect()
 	}
 	return a.conclude()
+}
+
+// rehearse makes ready, while S runs, what is needed once S has ended.
+func rehearse() {
+	recordShape()
+	_, _ = (&Disposition{}).encode() // what it says does not matter
 }
 
 // say prints one line for people and passes the exit status on.
@@ -87,11 +95,11 @@ func (a *attempt) prepare() error {
 	if err := a.cancel.watch(); err != nil {
 		return err
 	}
-	m, err := newManifest(&a.options, a.id)
-	if err != nil {
+	var err error
+	if a.manifest, err = newManifest(&a.options, a.id); err != nil {
 		return err
 	}
-	a.manifest, a.admission = m, m.Admission
+	a.admission = a.manifest.Admission
 	if a.lock, err = a.manifest.write(a.options.Manifest); err != nil {
 		return fmt.Errorf("argument --manifest: %w", err)
 	}

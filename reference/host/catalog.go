@@ -14,37 +14,39 @@ var catalog = sync.OnceValue(contracts.LoadCatalog)
 // openArgs are the codes whose args the contract leaves open (C-46, C-72).
 var openArgs = []string{contracts.CodeReportResultInvalid, contracts.CodeReportModeUnsupported}
 
-// argsShape is what the catalog says of a code's args: those it needs, no other
-// than those it has, each of its kind.
+// argsShape is what the catalog says of the args of a failure's code: those it
+// needs, no other than those it has, each of its kind.
 //
 // Rules: R10, R11, R20.
-func argsShape(code string) shape {
+func argsShape(failure *value) (where, wanted string) {
+	code, args := failure.member("code").text, failure.member("args")
 	row, known := catalog().Codes[code]
-	return func(path string, v *value, wrong func(string, string)) {
-		if !known {
-			wrong(path, "args of a code that the catalog has")
-			return
+	open := slices.Contains(openArgs, code)
+	if !known {
+		return "code", "a code of the catalog"
+	}
+	for _, arg := range args.members {
+		kind, declared := row.Args[arg.name]
+		form := kindShape(kind)
+		switch {
+		case open:
+			form = scalar
+		case !declared:
+			return below("args", arg.name), "no such argument"
 		}
-		for name, arg := range v.members {
-			kind, declared := row.Args[name]
-			switch {
-			case slices.Contains(openArgs, code):
-				if arg.is('{') || arg.is('[') {
-					wrong(path+"."+name, "a scalar")
-				}
-			case !declared:
-				wrong(path+"."+name, "no such argument")
-			default:
-				kindShape(kind)(path+"."+name, arg, wrong)
-			}
-		}
-		for name, arg := range row.Args {
-			if !arg.Optional && v.members[name] == nil && !slices.Contains(openArgs, code) {
-				wrong(path+"."+name, "an argument")
-			}
+		if _, wanted := form(arg.value); wanted != "" {
+			return below("args", arg.name), wanted
 		}
 	}
+	for name, arg := range row.Args {
+		if !arg.Optional && args.member(name) == nil && !open {
+			return below("args", name), "an argument"
+		}
+	}
+	return "", ""
 }
+
+var scalar = holds("a scalar", func(v *value) bool { return !v.is('{') && !v.is('[') })
 
 func kindShape(arg contracts.Arg) shape {
 	switch arg.Kind {
@@ -61,7 +63,7 @@ func kindShape(arg contracts.Arg) shape {
 	case "nullable_string":
 		return holds("text or null", func(v *value) bool { return v.is('"') || v.is('n') })
 	case "scalar":
-		return holds("a scalar", func(v *value) bool { return !v.is('{') && !v.is('[') })
+		return scalar
 	}
 	return holds("text", func(v *value) bool { return v.is('"') })
 }

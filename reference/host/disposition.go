@@ -111,9 +111,14 @@ func short(list []string) []string {
 	return kept
 }
 
+// encode spells the document. Texts for people may hold cut characters.
+func (d *Disposition) encode() ([]byte, error) {
+	return json.Marshal(d, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+}
+
 // write makes the document last, then gives it its name.
 func (d *Disposition) write(f File) error {
-	content, err := json.Marshal(d, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	content, err := d.encode()
 	if err != nil {
 		return fmt.Errorf("encode disposition: %w", err)
 	}

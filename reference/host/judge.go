@@ -98,12 +98,12 @@ func Judge(o Observed) Verdict {
 	case o.Packets == 0:
 		return Verdict{Cause: local(contracts.ChannelStatus, reasonIO), Findings: []string{"no terminal packet"}}
 	}
-	record, findings := Decode(o.Packet)
-	if record != nil {
-		findings = append(findings, o.compare(record)...)
+	record, err := Decode(o.Packet)
+	if err != nil {
+		return Verdict{Cause: local(contracts.ChannelStatus, reasonProtocol), Findings: []string{err.Error()}}
 	}
-	if len(findings) > 0 {
-		return Verdict{Cause: local(contracts.ChannelStatus, reasonProtocol), Findings: findings}
+	if found := o.compare(record); len(found) > 0 {
+		return Verdict{Cause: local(contracts.ChannelStatus, reasonProtocol), Findings: found}
 	}
 	v := Verdict{Record: o.Packet[:len(o.Packet)-1]}
 	switch {

@@ -329,9 +329,9 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"a":1,"a":2}` + "\n"))
 	f.Add([]byte("[[[[[[[[[[[[]]]]]]]]]]]]\n"))
 	f.Fuzz(func(t *testing.T, packet []byte) {
-		record, findings := Decode(packet)
-		if (record == nil) != (len(findings) > 0) {
-			t.Fatalf("record %v with findings %q", record, findings)
+		record, err := Decode(packet)
+		if (record == nil) == (err == nil) {
+			t.Fatalf("record %v with %v", record, err)
 		}
 		o := newSample(t, "{\"engine\":\"e\"}\n", "", "").observed(t)
 		o.Packet = packet

@@ -35,10 +35,11 @@ type File struct {
 	Provisional string `json:"provisional"`
 }
 
-// ControlGroup says where S makes control groups, and how their names begin.
+// ControlGroup says below which groups S makes its own, as /proc/self/cgroup
+// spells them, and how their names begin.
 type ControlGroup struct {
-	Folders []string `json:"folders"`
-	Prefix  string   `json:"prefix"`
+	Below  string `json:"below"`
+	Prefix string `json:"prefix"`
 }
 
 // manifestBytes bounds a manifest (inclusive).
@@ -51,7 +52,7 @@ func newManifest(o *Options, attempt string) (Manifest, error) {
 		}
 		return File{path, provisional(path, attempt)}
 	}
-	folders, err := groupFolders()
+	below, err := ownGroups()
 	sink := o.Sink
 	if o.NamedSink != "" {
 		sink = o.NamedSink
@@ -59,13 +60,13 @@ func newManifest(o *Options, attempt string) (Manifest, error) {
 	return Manifest{Version: 1, AttemptID: attempt, Report: file(o.Report), Diagnostics: file(o.Diagnostics),
 		Sink: file(sink), NamedSink: o.NamedSink != "", Disposition: file(o.Disposition),
 		Admission:    o.admission(filepath.Join(o.Spool, "attempt-"+attempt)),
-		ControlGroup: ControlGroup{folders, "touchstone-" + attempt + "-"}}, err
+		ControlGroup: ControlGroup{below, "touchstone-" + attempt + "-"}}, err
 }
 
 // write makes the manifest last and returns a locked descriptor: the lock tells
 // a reaper that the host is still there.
 func (m *Manifest) write(path string) (int, error) {
-	content, err := json.Marshal(m, json.Deterministic(true), json.FormatNilSliceAsNull(false))
+	content, err := json.Marshal(m, json.Deterministic(true))
 	if err != nil {
 		return -1, fmt.Errorf("encode manifest: %w", err)
 	}

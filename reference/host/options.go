@@ -136,7 +136,12 @@ func (o *Options) check() error {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		return errors.New(first)
 	}
-	program, err := exec.LookPath(o.Command[0])
+	program, err := o.Command[0], error(nil)
+	if strings.ContainsRune(program, '/') {
+		err = unix.Access(program, unix.X_OK)
+	} else {
+		program, err = exec.LookPath(program)
+	}
 	if err != nil {
 		return fmt.Errorf("command %q: no such program; give its path", o.Command[0])
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,7 +85,9 @@ func children() (pids []int) {
 
 // groups kills what is in the attempt's control groups and removes them.
 func (r *Reaped) groups(g ControlGroup) {
-	for _, folder := range g.Folders {
+	folders, err := groupFolders(g.Below)
+	r.left(err)
+	for _, folder := range folders {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
 			continue // no such hierarchy any more: nothing in it
@@ -159,21 +162,24 @@ func (r *Reaped) files(m *Manifest, accepted bool) {
 	}
 }
 
-// groupFolders lists where S makes its control groups: its own groups, which are
-// the host's, in every mounted hierarchy.
-func groupFolders() ([]string, error) {
+// ownGroups is where this process is, and so where S makes its groups.
+func ownGroups() (string, error) {
 	own, err := os.ReadFile("/proc/self/cgroup")
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // a kernel without control groups
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // a kernel without control groups
+		return "", fmt.Errorf("find control groups: %w", err)
 	}
-	mounts, err2 := os.ReadFile("/proc/self/mountinfo")
-	if err = errors.Join(err, err2); err != nil {
+	return string(own), nil
+}
+
+// groupFolders finds the folders of those groups in which S makes any.
+func groupFolders(below string) (folders []string, err error) {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
 		return nil, fmt.Errorf("find control groups: %w", err)
 	}
-	var folders []string
-	for line := range strings.Lines(string(own)) {
+	for line := range strings.Lines(below) {
 		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
-		if len(fields) < 3 {
+		if len(fields) < 3 || !counted(fields[1]) {
 			continue
 		}
 		if folder := groupFolder(string(mounts), fields[1], fields[2]); folder != "" {
@@ -181,6 +187,14 @@ func groupFolders() ([]string, error) {
 		}
 	}
 	return folders, nil
+}
+
+// counted: S makes groups in the unified hierarchy and in those that count
+// memory, tasks or processor time.
+func counted(controllers string) bool {
+	return controllers == "" || slices.ContainsFunc(strings.Split(controllers, ","), func(c string) bool {
+		return c == "memory" || c == "pids" || c == "cpuacct"
+	})
 }
 
 // groupFolder finds the folder that shows a group of a hierarchy, "" if none

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,115 +22,164 @@ type Record struct{ root *value }
 type value struct {
 	kind    byte // n t f " 0 { [ as jsontext.Kind spells them
 	text    string
-	members map[string]*value
-	raw     []byte // as spelled
+	raw     string // as spelled
+	members []member
+}
+
+type member struct {
+	name string
+	*value
 }
 
 // Decode reads a terminal packet: one compact UTF-8 JSON object and one LF, of
 // at most 65,536 bytes, with every member of the contract once and no other,
-// each of its type. A packet that is not that gives no record and says why.
+// each of its type. A packet that is not that gives no record and a reason.
 //
 // It shares no code with the side that writes records.
 //
 // Rules: R10, R12, R14.
-func Decode(packet []byte) (*Record, []string) {
+func Decode(packet []byte) (*Record, error) {
 	if len(packet) > terminalBytes {
-		return nil, []string{fmt.Sprintf("packet: %d bytes, limit %d", len(packet), terminalBytes)}
+		return nil, fmt.Errorf("packet: %d bytes, limit %d", len(packet), terminalBytes)
 	}
 	body, framed := bytes.CutSuffix(packet, []byte("\n"))
 	if !framed {
-		return nil, []string{"packet: no LF at its end"}
+		return nil, errors.New("packet: no LF at its end")
 	}
 	root, err := parse(body)
 	if err != nil {
-		return nil, []string{"packet: " + err.Error()}
+		return nil, fmt.Errorf("packet: %w", err)
 	}
-	compact := jsontext.Value(bytes.Clone(body))
-	if err := compact.Compact(); err != nil || !bytes.Equal(compact, body) {
-		return nil, []string{"packet: not compact"}
+	if !compact(body) {
+		return nil, errors.New("packet: not compact")
 	}
-	var found []string
-	recordShape("", root, func(path, wanted string) {
-		if len(found) < maxFindings {
-			found = append(found, fmt.Sprintf("%s: got %s, want %s", strings.TrimPrefix(path, "."), root.at(path), wanted))
-		}
-	})
-	if len(found) > 0 {
-		return nil, found
+	if where, wanted := recordShape()(root); wanted != "" {
+		return nil, fmt.Errorf("%s: got %s, want %s", where, root.at(where), wanted)
 	}
 	return &Record{root}, nil
 }
 
+// compact: no blank outside strings, in what is known to be JSON.
+func compact(content []byte) bool {
+	inside := false
+	for i := 0; i < len(content); i++ {
+		switch c := content[i]; {
+		case c == '"':
+			inside = !inside
+		case inside && c == '\\':
+			i++
+		case !inside && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
+			return false
+		}
+	}
+	return true
+}
+
+// parser turns tokens into values, whose texts are parts of the source.
+type parser struct {
+	source  string
+	decoder *jsontext.Decoder
+}
+
 // parse reads exactly one JSON value: UTF-8, no name twice, bounded nesting.
 func parse(content []byte) (*value, error) {
-	decoder := jsontext.NewDecoder(bytes.NewReader(content))
-	root, err := parseValue(decoder, content, 0)
+	p := parser{string(content), jsontext.NewDecoder(bytes.NewReader(content))}
+	root, err := p.value(0)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := decoder.ReadToken(); err != io.EOF {
+	if _, err := p.decoder.ReadToken(); err != io.EOF {
 		return nil, errors.New("bytes after the object")
 	}
 	return root, nil
 }
 
-// maxDepth is above the five levels of a record.
+// maxDepth is above the six levels of a record.
 const maxDepth = 8
 
-func parseValue(decoder *jsontext.Decoder, content []byte, depth int) (*value, error) {
+func (p *parser) value(depth int) (*value, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("nested deeper than %d", maxDepth)
 	}
-	kind := byte(decoder.PeekKind())
-	begin := decoder.InputOffset()
-	v := &value{kind: kind}
-	switch kind {
+	v := &value{kind: byte(p.decoder.PeekKind())}
+	begin := p.decoder.InputOffset()
+	var err error
+	switch v.kind {
 	case '{':
-		if err := parseMembers(v, decoder, content, depth); err != nil {
-			return nil, err
-		}
+		err = p.members(v, depth)
 	case '[': // only where the type is free
-		if err := decoder.SkipValue(); err != nil {
-			return nil, err
-		}
+		err = p.decoder.SkipValue()
 	default:
-		token, err := decoder.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		v.text = token.String()
+		v.text, err = p.token()
 	}
-	v.raw = bytes.TrimLeft(content[begin:decoder.InputOffset()], ":, \t\r\n")
+	if err != nil {
+		return nil, err
+	}
+	v.raw = p.since(begin)
 	return v, nil
 }
 
-func parseMembers(v *value, decoder *jsontext.Decoder, content []byte, depth int) error {
-	if _, err := decoder.ReadToken(); err != nil {
+func (p *parser) members(v *value, depth int) error {
+	if _, err := p.decoder.ReadToken(); err != nil {
 		return err
 	}
-	for v.members = map[string]*value{}; decoder.PeekKind() != '}'; {
-		name, err := decoder.ReadToken()
+	for p.decoder.PeekKind() != '}' {
+		name, err := p.token()
 		if err != nil {
 			return err
 		}
-		key := name.String()
-		if v.members[key], err = parseValue(decoder, content, depth+1); err != nil {
+		inner, err := p.value(depth + 1)
+		if err != nil {
 			return err
 		}
+		v.members = append(v.members, member{name, inner})
 	}
-	_, err := decoder.ReadToken()
+	_, err := p.decoder.ReadToken()
 	return err
 }
 
-// at follows a path of names with dots between; nil where one is missing.
+// token reads a scalar or a name: its text, without quotes and escapes.
+func (p *parser) token() (string, error) {
+	begin := p.decoder.InputOffset()
+	token, err := p.decoder.ReadToken()
+	if err != nil {
+		return "", err
+	}
+	raw := p.since(begin)
+	if raw[0] == '"' && strings.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1], nil
+	}
+	return token.String(), nil
+}
+
+// since is the source from an offset to where the decoder is, without what
+// separates values.
+func (p *parser) since(begin int64) string {
+	return strings.TrimLeft(p.source[begin:p.decoder.InputOffset()], ":, \t\r\n")
+}
+
+// at follows a path of names with dots between; nil where one is missing, and
+// the value itself for no path.
 func (v *value) at(path string) *value {
-	for name := range strings.SplitSeq(strings.TrimPrefix(path, "."), ".") {
-		if v == nil || name == "" {
-			return v
-		}
-		v = v.members[name]
+	if path == "" {
+		return v
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		v = v.member(name)
 	}
 	return v
+}
+
+func (v *value) member(name string) *value {
+	if v == nil {
+		return nil
+	}
+	for _, m := range v.members {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
 }
 
 func (v *value) is(kind byte) bool { return v != nil && v.kind == kind }
@@ -151,11 +199,10 @@ func (v *value) String() string {
 	if v == nil {
 		return "nothing"
 	}
-	text := string(v.raw)
-	if len(text) > 80 {
-		text = text[:80] + "…"
+	if len(v.raw) > 80 {
+		return v.raw[:80] + "…"
 	}
-	return text
+	return v.raw
 }
 
 // same compares with a wanted value: text, number, truth or nil for null.
@@ -184,8 +231,8 @@ func (r *Record) complete() bool { return r.root.at("complete").is('t') }
 func (r *Record) cause() *Cause {
 	failure := r.root.at("failure")
 	args := map[string]any{}
-	for name, arg := range failure.at("args").members {
-		args[name] = jsontext.Value(slices.Clone(arg.raw))
+	for _, arg := range failure.at("args").members {
+		args[arg.name] = jsontext.Value(arg.raw)
 	}
 	return &Cause{failure.at("code").text, args, failure.at("authority").text}
 }

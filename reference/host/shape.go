@@ -2,65 +2,86 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"touchstone/contracts"
 )
 
-// shape says what a value at a path should have been, if it is not that.
-type shape func(path string, v *value, wrong func(path, wanted string))
+// shape says where a value, or something in it, is not what it should be, and
+// what it should have been; "" for the latter means that all is well.
+type shape func(v *value) (where, wanted string)
 
 // holds is a shape for values without members.
 func holds(wanted string, ok func(v *value) bool) shape {
-	return func(path string, v *value, wrong func(string, string)) {
+	return func(v *value) (string, string) {
 		if v == nil || !ok(v) {
-			wrong(path, wanted)
+			return "", wanted
 		}
+		return "", ""
 	}
 }
 
-type members map[string]shape
+// field is one member of an object.
+type field struct {
+	name string
+	shape
+}
 
 // object is closed: these members, all of them, and no other.
-func object(all members) shape {
-	return func(path string, v *value, wrong func(string, string)) {
+func object(fields ...field) shape {
+	return func(v *value) (string, string) {
 		if !v.is('{') {
-			wrong(path, "an object")
-			return
+			return "", "an object"
 		}
-		for name := range v.members {
-			if all[name] == nil {
-				wrong(path+"."+name, "no such member")
+		for _, f := range fields {
+			if where, wanted := f.shape(v.member(f.name)); wanted != "" {
+				return below(f.name, where), wanted
 			}
 		}
-		for name, inner := range all {
-			inner(path+"."+name, v.members[name], wrong)
+		if len(v.members) > len(fields) { // each of them is there once
+			return "", fmt.Sprintf("%d members, not %d", len(fields), len(v.members))
 		}
+		return "", ""
 	}
+}
+
+func below(name, where string) string {
+	if where == "" {
+		return name
+	}
+	return name + "." + where
 }
 
 func nullable(inner shape) shape {
-	return func(path string, v *value, wrong func(string, string)) {
-		if !v.is('n') {
-			inner(path, v, wrong)
+	return func(v *value) (string, string) {
+		if v.is('n') {
+			return "", ""
 		}
+		return inner(v)
+	}
+}
+
+// all is for a value that has to be right in several ways.
+func all(shapes ...shape) shape {
+	return func(v *value) (string, string) {
+		for _, s := range shapes {
+			if where, wanted := s(v); wanted != "" {
+				return where, wanted
+			}
+		}
+		return "", ""
 	}
 }
 
 func words(list ...string) shape {
 	return holds("one of "+strings.Join(list, ", "), func(v *value) bool {
-		for _, word := range list {
-			if v.same(word) {
-				return true
-			}
-		}
-		return false
+		return v.is('"') && slices.Contains(list, v.text)
 	})
 }
 
-func constant(n int64) shape {
-	return holds(fmt.Sprint(n), func(v *value) bool { return v.same(n) })
-}
+func constant(n int64) shape { return between(n, n) }
 
 func between(low, high int64) shape {
 	return holds(fmt.Sprintf("a whole number from %d to %d", low, high), func(v *value) bool {
@@ -85,108 +106,118 @@ var (
 )
 
 // recordShape is the terminal record. Rules: R10, R12, C-48.
-var recordShape = object(members{
-	"schema":               words("pf-run-terminal"),
-	"version":              constant(1),
-	"contract":             words("supervised/v1"),
-	"attempt_id":           hexDigits(32),
-	"invocation":           words("run_json", "entrypoint"),
-	"complete":             boolean,
-	"exit_class":           words(contracts.ExitClasses()...),
-	"failure":              nullable(failureShape("supervisor")),
-	"exit_status":          between(0, 255),
-	"report_charged_bytes": quantity,
-	"producer": object(members{
-		"stage": nullable(stageName), "exit_status": waitStatus, "signal": signalNumber,
-		"failure": nullable(failureShape("producer")), "failure_claim_omitted": boolean}),
-	"limits": object(members{
-		reportBytes: limitShape, diagnosticBytes: limitShape, wallMS: limitShape, stallMS: limitShape,
-		"sink_bytes": nullable(between(1, largest)), "terminal_bytes": constant(terminalBytes),
-		"stop_grace_ms": constant(stopGraceMS), "relay_queue_bytes": constant(relayQueueBytes),
-		"producer_claim_bytes": constant(producerClaimBytes)}),
-	"channels": object(members{
-		"candidate": object(channelMembers(nullable(quantity))), "report": object(channelMembers(quantity)),
-		"diagnostic": object(channelMembers(quantity)), "status": object(channelMembers(quantity)), "sink": object(sinkMembers())}),
-	"sink_verification": nullable(object(members{
-		"exit_status": waitStatus, "signal": signalNumber, "complete": boolean, "sha256": digest, "finalizer_version": anything,
-		"counts": object(same(nullable(quantity), contracts.SinkCounts()...))})),
-	"usage": object(members{
-		"version": constant(1), "stages": object(same(usageShape, contracts.UsageStages()...)), "job": usageShape}),
-	"cleanup": object(same(cleanupShape, "producer_reaped", "domain_empty", "artifacts_removed")),
+var recordShape = sync.OnceValue(func() shape {
+	return object(
+		field{"schema", words("pf-run-terminal")},
+		field{"version", constant(1)},
+		field{"contract", words("supervised/v1")},
+		field{"attempt_id", hexDigits(32)},
+		field{"invocation", words("run_json", "entrypoint")},
+		field{"complete", boolean},
+		field{"exit_class", words(contracts.ExitClasses()...)},
+		field{"failure", nullable(failureShape("supervisor"))},
+		field{"exit_status", between(0, 255)},
+		field{"producer", producerShape},
+		field{"limits", limitsShape},
+		field{"report_charged_bytes", quantity},
+		field{"channels", channelsShape},
+		field{"sink_verification", nullable(verificationShape)},
+		field{"usage", usageShape()},
+		field{"cleanup", object(same(cleanupShape, contracts.CleanupMembers()...)...)},
+	)
 })
 
-var stageName = words("prepare", "compile", "run", "finalize", "publish")
-
-var limitShape = object(same(nullable(quantity), "requested", "granted", "effective"))
-
 // same gives several members one shape.
-func same(inner shape, names ...string) members {
-	all := members{}
+func same(inner shape, names ...string) (fields []field) {
 	for _, name := range names {
-		all[name] = inner
+		fields = append(fields, field{name, inner})
 	}
-	return all
+	return fields
 }
 
-func channelMembers(written shape) members {
-	return members{"observed_bytes": quantity, "accepted_bytes": quantity, "written_bytes": written,
-		"limit_bytes": nullable(quantity), "truncated": boolean, "complete": boolean, "source_total_known": boolean, "sha256": digest}
+var producerShape = object(
+	field{"stage", nullable(words("prepare", "compile", "run", "finalize", "publish"))},
+	field{"exit_status", waitStatus},
+	field{"signal", signalNumber},
+	field{"failure", nullable(failureShape("producer"))},
+	field{"failure_claim_omitted", boolean},
+)
+
+var limitsShape = object(append(
+	same(object(same(nullable(quantity), "requested", "granted", "effective")...), contracts.LimitTriples()...),
+	field{"sink_bytes", nullable(between(1, largest))},
+	field{"terminal_bytes", constant(terminalBytes)},
+	field{"stop_grace_ms", constant(stopGraceMS)},
+	field{"relay_queue_bytes", constant(relayQueueBytes)},
+	field{"producer_claim_bytes", constant(producerClaimBytes)},
+)...)
+
+// channelShape is one entry of channels; only the candidate's writes can be unknown.
+func channelShape(written shape, more ...field) shape {
+	return object(append([]field{
+		{"observed_bytes", quantity}, {"accepted_bytes", quantity}, {"written_bytes", written},
+		{"limit_bytes", nullable(quantity)}, {"truncated", boolean}, {"complete", boolean},
+		{"source_total_known", boolean}, {"sha256", digest}}, more...)...)
 }
 
-func sinkMembers() members {
-	all := channelMembers(quantity)
-	all["accepted_sha256"], all["logical_sha256"] = digest, digest
-	return all
-}
+var channelsShape = object(
+	field{"candidate", channelShape(nullable(quantity))},
+	field{"report", channelShape(quantity)},
+	field{"sink", channelShape(quantity, field{"accepted_sha256", digest}, field{"logical_sha256", digest})},
+	field{"diagnostic", channelShape(quantity)},
+	field{"status", channelShape(quantity)},
+)
 
-// failureShape is a code of the catalog with the args that it needs.
+var verificationShape = object(
+	field{"exit_status", waitStatus},
+	field{"signal", signalNumber},
+	field{"complete", boolean},
+	field{"counts", object(same(nullable(quantity), contracts.SinkCounts()...)...)},
+	field{"sha256", digest},
+	field{"finalizer_version", anything},
+)
+
+// failureShape is a code of the catalog with the args that it needs. A claim is
+// bounded, too. Rules: R10, R11.
 func failureShape(authority string) shape {
-	form := object(members{"code": holds("a code", func(v *value) bool { return v.is('"') }),
-		"args": holds("an object", func(v *value) bool { return v.is('{') }), "authority": words(authority)})
-	return func(path string, v *value, wrong func(string, string)) {
-		before := false
-		form(path, v, func(path, wanted string) { before = true; wrong(path, wanted) })
-		if before {
-			return
-		}
-		argsShape(v.at("code").text)(path+".args", v.at("args"), wrong)
-		if size := len(v.at("args").raw); authority == "producer" && size > producerClaimBytes {
-			wrong(path+".args", fmt.Sprintf("at most %d bytes", producerClaimBytes))
-		}
-	}
+	size := holds(fmt.Sprintf("at most %d bytes of args", producerClaimBytes), func(v *value) bool {
+		return authority != contracts.AuthorityProducer || len(v.member("args").raw) <= producerClaimBytes
+	})
+	return all(object(
+		field{"code", holds("a code", func(v *value) bool { return v.is('"') })},
+		field{"args", holds("an object", func(v *value) bool { return v.is('{') })},
+		field{"authority", words(authority)},
+	), argsShape, size)
 }
 
 // cleanupShape: null means not measured, and nothing else does (C-49).
-func cleanupShape(path string, v *value, wrong func(string, string)) {
-	object(members{"value": nullable(boolean), "measurement_state": words("measured", "unavailable")})(path, v, wrong)
-	if v.at("value").is('n') != v.at("measurement_state").same("unavailable") {
-		wrong(path, "a value if and only if it was measured")
-	}
-}
+var cleanupShape = all(
+	object(field{"value", nullable(boolean)}, field{"measurement_state", words("measured", "unavailable")}),
+	holds("a value if and only if it was measured", func(v *value) bool {
+		return v.member("value").is('n') == v.member("measurement_state").same("unavailable")
+	}))
 
 var cellStates = words("measured", "sampled_lower_bound", "unavailable", "producer_reported", "not_started")
 
-var usageShape = func() shape {
-	cells := members{}
+func usageShape() shape {
+	var cells []field
 	for _, cell := range contracts.UsageCells() {
-		cells[cell.Name] = cellShape(cell.Unit)
+		cells = append(cells, field{cell.Name, cellShape(cell.Unit)})
 	}
-	return object(members{"state": cellStates, "resources": object(cells)})
-}()
+	entry := object(field{"state", cellStates}, field{"resources", object(cells...)})
+	return object(field{"version", constant(1)}, field{"stages", object(same(entry, contracts.UsageStages()...)...)}, field{"job", entry})
+}
 
-// cellShape: what is not known has no number.
+// cellShape: what is not known has no number. Rules: R12.
 func cellShape(unit string) shape {
-	form := object(members{
-		"used": nullable(quantity), "requested": nullable(quantity), "limit": nullable(quantity), "peak": nullable(quantity),
-		"unit": words(unit), "state": cellStates,
-		"scope": words("stage_process", "stage_domain", "job_domain", "attachment"),
-		"source": words("wait4", "cgroup", "filesystem", "fd_observation", "channel", "clock", "admission", "engine",
-			"none")})
-	return func(path string, v *value, wrong func(string, string)) {
-		form(path, v, wrong)
-		blind := v.at("state").same("unavailable") || v.at("state").same("not_started")
-		if blind && !(v.at("used").is('n') && v.at("peak").is('n')) {
-			wrong(path, "null where nothing was measured")
-		}
-	}
+	fields := append(same(nullable(quantity), "used", "requested", "limit", "peak"),
+		field{"unit", words(unit)},
+		field{"scope", words("stage_process", "stage_domain", "job_domain", "attachment")},
+		field{"source", words("wait4", "cgroup", "filesystem", "fd_observation", "channel", "clock", "admission", "engine", "none")},
+		field{"state", cellStates})
+	return all(object(fields...), holds("null where nothing was measured", func(v *value) bool {
+		state := v.member("state")
+		blind := state.text == "unavailable" || state.text == "not_started"
+		return !blind || v.member("used").is('n') && v.member("peak").is('n')
+	}))
 }
