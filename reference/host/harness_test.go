@@ -41,6 +41,8 @@ var programs = sync.OnceValues(func() (string, error) {
 		with(folder+"/fake", "testdata/fake.c"),
 		with(folder+"/plain.so", "-shared", "-fPIC", "-fvisibility=hidden", native+"plain.c", native+"fixture.c",
 			native+"sink_writer.c", native+"abi_reference.c"),
+		with(folder+"/flood.so", "-shared", "-fPIC", "-fvisibility=hidden", native+"flood_diagnostics.c", native+"fixture.c",
+			native+"sink_writer.c", native+"abi_reference.c"),
 		with(folder+"/hang.so", "-shared", "-fPIC", "-fvisibility=hidden", "testdata/print_and_hang.c", native+"fixture.c",
 			native+"sink_writer.c", native+"abi_reference.c"),
 	} {
