@@ -90,8 +90,8 @@ func (a *attempt) listMounts() error {
 	return nil
 }
 
-// listFiles looks where a launcher is allowed to leave nothing: the spool and
-// the shared memory files.
+// listFiles looks where a launcher is allowed to leave nothing: the spool, the
+// shared memory files and the common folders, and POSIX queues.
 func (a *attempt) listFiles() error {
 	if a.mounts == nil {
 		return nil
@@ -108,7 +108,11 @@ func (a *attempt) listFiles() error {
 			return err
 		}))
 	}
-	return errors.Join(errs...)
+	left, err := a.around.left(a.setup.Place)
+	for _, path := range left {
+		a.record.event(evidence.Leftover{What: "file", Detail: path})
+	}
+	return errors.Join(append(errs, err)...)
 }
 
 func (a *attempt) listObjects() error {
@@ -123,7 +127,7 @@ func (a *attempt) listObjects() error {
 }
 
 func (a *attempt) closeAll() error {
-	errs := []error{a.canaries.remove()}
+	errs := []error{a.canaries.remove(), a.around.close()}
 	for _, c := range slices.Concat(a.channels, a.late) {
 		errs = append(errs, c.close())
 	}

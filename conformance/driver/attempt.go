@@ -26,6 +26,7 @@ type attempt struct {
 	setup    Setup
 	record   *record
 
+	around   surroundings
 	groups   groups
 	mounts   map[string]bool // before the launch
 	objects  int             // System V, before the launch
@@ -62,15 +63,16 @@ type attempt struct {
 // record, as a fault. It is all of touchstone-attempt, which Start runs in the
 // attempt folder.
 func Run() error {
-	if err := enterNamespaces(); err != nil {
+	if err := startedByRunner(); err != nil {
 		return err
 	}
-	dir, err := os.Getwd()
-	if err == nil {
-		err = os.Chdir("/") // our working directory is no way to the record
-	}
+	dir, err := openFolder()
 	if err != nil {
-		return fmt.Errorf("find attempt folder: %w", err)
+		return err
+	}
+	around, err := enterNamespaces()
+	if err != nil {
+		return err
 	}
 	s, f, setup, err := readSetup(dir)
 	if err != nil {
@@ -80,12 +82,25 @@ func Run() error {
 	if err != nil {
 		return err
 	}
-	a := &attempt{dir: dir, scenario: s, launcher: f, setup: setup, record: r, pidfd: -1, canaries: noCanaries,
+	a := &attempt{dir: dir, around: around, scenario: s, launcher: f, setup: setup, record: r, pidfd: -1, canaries: noCanaries,
 		handled: map[int]uint32{}, buffer: make([]byte, packetBytes)}
 	for i, rule := range s.Controls {
 		a.rules = append(a.rules, newRule(i, rule))
 	}
 	return errors.Join(a.run(), a.record.close(a.included()))
+}
+
+// openFolder is the attempt folder by a descriptor: as it stands outside of
+// what is laid over it, and with no way to it by our working directory.
+func openFolder() (string, error) {
+	fd, err := unix.Open(".", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		err = os.Chdir("/")
+	}
+	if err != nil {
+		return "", fmt.Errorf("open attempt folder: %w", err)
+	}
+	return descriptorPath(fd), nil
 }
 
 // run makes the attempt in its stages. Each stage's failure is recorded as a

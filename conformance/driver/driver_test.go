@@ -141,8 +141,9 @@ func TestStreamEndpointsArePolledAlike(t *testing.T) {
 }
 
 func TestWhatALauncherLeavesIsListed(t *testing.T) {
-	a := attempted(t, meeting(), fake(t, "orphan", "mount=/mnt", "group", "file=/dev/shm/left", "segment", "exit=0"))
-	if got, want := leftovers(a), []string{"cgroup", "file", "ipc", "mount", "process"}; !slices.Equal(got, want) {
+	a := attempted(t, meeting(), fake(t, "orphan", "mount=/mnt", "group", "file=/dev/shm/left", "segment",
+		"file=/tmp/left", "file=/var/tmp/left", "file=/run/left", "queue=/left", "exit=0"))
+	if got, want := leftovers(a), []string{"cgroup", "file", "file", "file", "file", "file", "ipc", "mount", "process"}; !slices.Equal(got, want) {
 		t.Errorf("leftovers: got %q, want %q", got, want)
 	}
 	for _, folder := range a.Launch.Cgroups {

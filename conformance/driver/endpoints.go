@@ -26,7 +26,7 @@ func (a *attempt) hostEndpoints(gifts []given) ([]given, error) {
 			if related {
 				p, err = made[other].related(name, relation)
 			} else {
-				p, err = newPair(name, kind, a.dir)
+				p, err = newPair(name, kind, a.setup.Place)
 			}
 			if err != nil {
 				return gifts, errors.Join(err, a.dropLeft(made))

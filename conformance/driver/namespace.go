@@ -12,33 +12,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enterNamespaces makes the attempt's new namespaces its own: private mounts,
-// its own /proc and /dev/shm, loopback up. It refuses anywhere but in PID 1 of
-// a pid namespace whose parent is outside: everything of an attempt is killed
-// by signalling all processes that it can see.
-func enterNamespaces() error {
+// startedByRunner refuses anywhere but in PID 1 of a pid namespace whose parent
+// is outside: everything of an attempt is killed by signalling all processes
+// that it can see.
+func startedByRunner() error {
 	if os.Getpid() != 1 || os.Getppid() != 0 || os.Getenv(groupVariable) == "" {
 		return errors.New("enter namespaces: not started by the runner; use `touchstone certify`")
 	}
+	return nil
+}
+
+// enterNamespaces makes the attempt's new namespaces its own: private mounts,
+// its own /proc and /dev/shm, the common folders laid over, loopback up.
+func enterNamespaces() (s surroundings, err error) {
 	// What this process inherited by mistake must not reach a launcher.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return fmt.Errorf("mark inherited descriptors: %w", err)
+		return s, fmt.Errorf("mark inherited descriptors: %w", err)
 	}
 	// A fixture that nothing contains may signal its parent: that is us. A
 	// caught signal is harmless; those that cannot be caught spare PID 1.
 	signal.Notify(make(chan os.Signal, 1))
+	if err := catchUncatchable(); err != nil {
+		return s, err
+	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("make mounts private: %w", err)
+		return s, fmt.Errorf("make mounts private: %w", err)
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		return fmt.Errorf("mount /proc: %w", err)
+		return s, fmt.Errorf("mount /proc: %w", err)
+	}
+	if s, err = layOver(); err != nil {
+		return s, err
 	}
 	if _, err := os.Stat("/dev/shm"); err == nil {
 		if err := mountSized("/dev/shm", 64<<20, 0o1777); err != nil {
-			return err
+			return s, err
 		}
 	}
-	return raiseLoopback()
+	return s, raiseLoopback()
 }
 
 // mountSized mounts an empty folder of memory of at most so many bytes.

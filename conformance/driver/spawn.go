@@ -106,7 +106,7 @@ func (a *attempt) unsupervisedGifts(gifts []given) (_ []given, err error) {
 const candidateFile = "candidate.bin"
 
 func (a *attempt) ownPipe(gifts []given, number int, name, file string) ([]given, error) {
-	p, err := newPair(name, scenario.Pipe, a.dir)
+	p, err := newPair(name, scenario.Pipe, a.setup.Place)
 	if err != nil {
 		return gifts, err
 	}
@@ -139,7 +139,7 @@ func (a *attempt) launchGifts(gifts []given) ([]given, error) {
 		gifts = append(gifts, given{d.Number, "arena", d.Kind, fd})
 	}
 	for i, number := range a.plan.extra {
-		p, err := newPair(fmt.Sprintf("extra-%d", i), scenario.Pipe, a.dir)
+		p, err := newPair(fmt.Sprintf("extra-%d", i), scenario.Pipe, a.setup.Place)
 		if err != nil {
 			return gifts, err
 		}

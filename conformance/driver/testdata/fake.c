@@ -2,11 +2,12 @@
  *
  * usage: fake TERMINAL_FD LIBRARY PRODUCER STEP…    Steps: report=TEXT diagnostic=TEXT packet=TEXT (zero bytes allowed)
  * close=report|diagnostic|terminal  producer  producer-init (PID 1 of a new namespace)  publish (the candidate)
- * show=FILE (to fd 2)  attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  sleep-ms=N  flood (fd 2)  hang  exit=N  signal=N
+ * show=FILE (to fd 2)  attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  queue=/NAME  sleep-ms=N  flood (fd 2)  hang  exit=N  signal=N
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -111,6 +112,8 @@ static void leave(const char *step, const char *value)
 		need(mount("tmpfs", value, "tmpfs", 0, "size=4096") == 0, "mount");
 	else if (strcmp(step, "file") == 0)
 		need(creat(value, 0600) >= 0, "file");
+	else if (strcmp(step, "queue") == 0)
+		need(mq_open(value, O_CREAT | O_RDWR, 0600, NULL) >= 0, "queue");
 	else if (strcmp(step, "segment") == 0)
 		need(shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) >= 0, "segment");
 	else if (strcmp(step, "group") == 0)
