@@ -101,7 +101,7 @@ func (c *checks) outcome(o *Observed) {
 	class, exits := classes[""], []any{int64(0)}
 	if code := c.at("failure.code"); code != nil {
 		class = classes[code.text]
-		exits = exitStatuses(o.Invocation, class)
+		exits = exitStatuses(o.Invocation, code.text, class)
 	}
 	c.note(class != "", "failure.code: %s is none that a supervisor can establish", c.at("failure.code"))
 	c.equal("exit_class", class)
@@ -133,12 +133,14 @@ var classes = map[string]string{
 	"run_aborted":                   "aborted",
 }
 
-// exitStatuses are those a facade can end with for a class. A refused report
-// mode keeps the engine's own exit in the direct facade (C-72).
-func exitStatuses(invocation, class string) []any {
+// exitStatuses are those a facade can end with for a failure. A refused report
+// mode may keep the engine's own exit in the direct facade (C-72).
+func exitStatuses(invocation, code, class string) []any {
 	switch {
+	case invocation == contracts.InvocationRunJSON && code == contracts.CodeReportModeUnsupported:
+		return []any{int64(1), int64(2)}
 	case invocation == contracts.InvocationRunJSON && class == "input_refusal":
-		return []any{int64(2), int64(1)}
+		return []any{int64(2)}
 	case invocation == contracts.InvocationRunJSON:
 		return []any{int64(1)}
 	case class == "producer_failure":

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -73,6 +74,8 @@ type launch struct {
 	report  string // "" is a name in the attempt's folder
 	after   func(host *os.Process, folder string)
 	folder  string // "" is a new one
+
+	sinkWord bool // the fake is told of its sink, as every S is
 }
 
 // result is what refhost left.
@@ -141,7 +144,14 @@ func (l launch) arguments(bin, folder string) []string {
 	arguments := append([]string{"--report", report, "--disposition", folder + "/disposition.json", "--spool", folder + "/spool",
 		"--pairing", bin + "/pairing.json"}, l.flags...)
 	if l.fake != nil {
-		return append(append(arguments, "--", bin+"/fake", "{attempt_id}"), l.fake...)
+		arguments = append(append(arguments, "--", bin+"/fake", "{attempt_id}"), l.fake...)
+		if l.sinkWord && slices.Contains(l.flags, "--sink") {
+			arguments = append(arguments, "sink={sink_fd}")
+		}
+		if l.sinkWord && slices.Contains(l.flags, "--named-sink") {
+			arguments = append(arguments, "sink={named_sink}")
+		}
+		return arguments
 	}
 	return append(append(arguments, "--"), l.command...)
 }

@@ -218,6 +218,8 @@ func TestFailures(t *testing.T) {
 		{"run_aborted", map[string]any{"bars": 1}, "aborted", "run_json", 1, false},
 		{"run_request_invalid", map[string]any{"option": "arguments"}, "input_refusal", "run_json", 2, true},
 		{"run_request_invalid", none, "input_refusal", "run_json", 2, false},
+		{"run_request_invalid", map[string]any{"option": "arguments"}, "input_refusal", "run_json", 1, false},
+		{"run_request_invalid", map[string]any{"option": "arguments"}, "input_refusal", "entrypoint", 4, true},
 		{"run_producer_failed", map[string]any{"reason": "exit", "exit_status": 7}, "producer_failure", "run_json", 1, true},
 		{"run_producer_failed", map[string]any{"reason": "exit", "exit_status": 7}, "producer_failure", "entrypoint", 3, true},
 		{"run_producer_failed", map[string]any{"reason": "left"}, "producer_failure", "run_json", 1, false},

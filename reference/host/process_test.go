@@ -92,104 +92,6 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-// given writes what the fake S is to send.
-func given(t testing.TB, folder, name, content string) string {
-	t.Helper()
-	path := folder + "/given-" + name
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// honest is a fake S that delivers a sample as S would.
-type honest struct {
-	folder                string
-	report, notes, packet string // files
-	sample                sample
-}
-
-func newHonest(t testing.TB) honest {
-	t.Helper()
-	s := newSample(t, "{\"engine\":\"e\"}\n", "notes", "")
-	put(s.record, "attempt_id", strings.Repeat("@", 32))
-	folder := t.TempDir()
-	return honest{folder, given(t, folder, "report", s.report), given(t, folder, "notes", s.diagnostic),
-		given(t, folder, "packet", string(s.packet(t))), s}
-}
-
-func (h honest) words(after ...string) []string {
-	return append([]string{"send=1:" + h.report, "send=2:" + h.notes, "close=1", "close=2"}, after...)
-}
-
-// altered writes the packet with one member changed.
-func (h honest) altered(t testing.TB, path string, value any) string {
-	t.Helper()
-	put(h.sample.record, path, value)
-	return "packet=" + given(t, h.folder, "altered", string(h.sample.packet(t)))
-}
-
-// TestFakeSupervisor: what no honest S sends is never accepted, and the local
-// cause says what kind of thing it was (T19, T24, T27, T29.07).
-func TestFakeSupervisor(t *testing.T) {
-	for name, c := range map[string]struct {
-		words func(h honest) []string
-		exit  int
-		cause string
-		flags []string
-	}{
-		"honest":            {words: func(h honest) []string { return h.words("packet=" + h.packet) }, cause: "accepted"},
-		"nothing":           {func(honest) []string { return []string{"exit=0"} }, 1, byIO, nil},
-		"no packet":         {func(h honest) []string { return h.words() }, 1, byIO, nil},
-		"no packet, exit 1": {func(h honest) []string { return h.words("exit=1") }, 1, byIO, nil},
-		"terminal closed":   {func(h honest) []string { return h.words("close=3") }, 1, byIO, nil},
-		"two packets":       {func(h honest) []string { return h.words("packet="+h.packet, "packet="+h.packet) }, 1, byProtocol, nil},
-		"record and empty":  {func(h honest) []string { return h.words("packet="+h.packet, "empty") }, 1, byProtocol, nil},
-		"empty packet":      {func(h honest) []string { return h.words("empty") }, 1, byProtocol, nil},
-		"empty and record":  {func(h honest) []string { return h.words("empty", "packet="+h.packet) }, 1, byProtocol, nil},
-		"too large": {func(h honest) []string {
-			return h.words("packet=" + given(t, h.folder, "large", strings.Repeat("x", terminalBytes+1)))
-		}, 1, byProtocol, nil},
-		"cut short": {func(h honest) []string {
-			return h.words("packet=" + given(t, h.folder, "short", string(h.sample.packet(t)[:9000])))
-		}, 1, byProtocol, nil},
-		"bytes after": {func(h honest) []string {
-			return h.words("packet=" + given(t, h.folder, "more", string(h.sample.packet(t))+" "))
-		}, 1, byProtocol, nil},
-		"replayed":          {func(h honest) []string { return h.words(h.altered(t, "attempt_id", sampleID)) }, 1, byProtocol, nil},
-		"digest":            {func(h honest) []string { return h.words(h.altered(t, "channels.report.sha256", digestOf("x"))) }, 1, byProtocol, nil},
-		"count":             {func(h honest) []string { return h.words(h.altered(t, "channels.diagnostic.written_bytes", 4)) }, 1, byProtocol, nil},
-		"further member":    {func(h honest) []string { return h.words(h.altered(t, "further", 1)) }, 1, byProtocol, nil},
-		"report altered":    {func(h honest) []string { return append([]string{"fill=1:15", "send=2:" + h.notes}, "packet="+h.packet) }, 1, byProtocol, nil},
-		"report longer":     {func(h honest) []string { return append([]string{"fill=1:1"}, h.words("packet="+h.packet)...) }, 1, byProtocol, nil},
-		"exit disagrees":    {func(h honest) []string { return h.words("packet="+h.packet, "exit=1") }, 1, byProtocol, nil},
-		"killed after":      {func(h honest) []string { return h.words("packet="+h.packet, "kill=9") }, 1, byProtocol, nil},
-		"killed before":     {func(h honest) []string { return h.words("kill=9") }, 1, byIO, nil},
-		"killed at once":    {func(honest) []string { return []string{"kill=9"} }, 1, byIO, nil},
-		"killed mid-report": {func(honest) []string { return []string{"fill=1:100000", "kill=9"} }, 1, byIO, nil},
-		"stopped":           {func(honest) []string { return []string{"fill=1:3", "stop"} }, 1, byDeadline, []string{"--grant-wall-ms=200", "--grant-stall-ms=100"}},
-		"stopped after":     {func(h honest) []string { return h.words("packet="+h.packet, "stop") }, 1, byDeadline, []string{"--grant-wall-ms=200", "--grant-stall-ms=100"}},
-		"orphan":            {func(h honest) []string { return h.words("orphan", "packet="+h.packet) }, 1, byProtocol, nil},
-		"stray":             {func(h honest) []string { return h.words("stray", "packet="+h.packet) }, 1, byProtocol, nil},
-		"orphan, killed":    {func(honest) []string { return []string{"orphan", "kill=9"} }, 1, byIO, nil},
-		"report over":       {func(honest) []string { return []string{"fill=1:1000", "stop"} }, 1, byProtocol, []string{"--grant-report-bytes=999"}},
-		"diagnostics over":  {func(honest) []string { return []string{"fill=2:1000000", "stop"} }, 1, byProtocol, []string{"--grant-diagnostic-bytes=10"}},
-		"report at the cap": {func(honest) []string { return []string{"fill=1:999"} }, 1, byIO, []string{"--grant-report-bytes=999"}},
-		"slow":              {func(h honest) []string { return append([]string{"trickle=2:100"}, "exit=3") }, 1, byIO, nil},
-		"wrong limits":      {func(h honest) []string { return h.words("packet=" + h.packet) }, 1, byProtocol, []string{"--grant-wall-ms=5000"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHonest(t)
-			r := launch{fake: c.words(h), flags: c.flags, folder: h.folder}.run(t)
-			r.wants(t, c.exit, c.cause)
-			if (r.disposition.Record != nil) != (c.cause == "accepted") {
-				t.Errorf("a record that was not verified: %.100v", r.disposition.Record)
-			}
-		})
-	}
-}
-
 // TestPrefixes: what had come is in the disposition, with S's own signal (T24.07).
 func TestPrefixes(t *testing.T) {
 	r := launch{fake: []string{"fill=1:70000", "fill=2:5", "kill=9"}}.run(t)
@@ -245,7 +147,7 @@ func TestStoppedCancellation(t *testing.T) {
 
 // TestLateSuccess: a request to stop decides nothing by itself.
 func TestLateSuccess(t *testing.T) {
-	h := newHonest(t)
+	h := newHonest(t, "")
 	r := launch{fake: append([]string{"number=" + h.folder + "/given-pid", "await"}, h.words("packet="+h.packet)...), folder: h.folder,
 		after: func(host *os.Process, folder string) {
 			pid, err := strconv.Atoi(awaitFile(t, folder+"/given-pid"))
@@ -259,57 +161,10 @@ func TestLateSuccess(t *testing.T) {
 	r.wants(t, ExitAccepted, "accepted")
 }
 
-// TestHostKilled: after a SIGKILL of the host, reap cleans up from the manifest
-// alone: S is gone, its files are removed, and the disposition is uncertain.
-func TestHostKilled(t *testing.T) {
-	bin, folder := requireRoot(t), t.TempDir()
-	command, _, _ := launch{fake: []string{"fill=1:70000", "number=" + folder + "/given-pid", "stop"}, folder: folder}.start(t)
-	pid, err := strconv.Atoi(awaitFile(t, folder+"/given-pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest := folder + "/disposition.json.manifest"
-	reap := func() int {
-		reaper := exec.Command(bin+"/refhost", "reap", manifest)
-		output, err := reaper.CombinedOutput()
-		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
-		}
-		t.Logf("reap: %s", output)
-		return reaper.ProcessState.ExitCode()
-	}
-	if exit := reap(); exit != ExitUsage {
-		t.Errorf("reaped a running attempt: exit %d", exit)
-	}
-	s, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = command.Wait() // killed
-	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(s), Events: unix.POLLIN}}, 10000); n != 1 || err != nil {
-		t.Errorf("the stopped supervisor outlives its host: %d %v", n, err)
-	}
-	if exit := reap(); exit != 0 {
-		t.Errorf("reap: exit %d", exit)
-	}
-	r := result{folder: folder}
-	r.read(t)
-	r.wants(t, 0, `uncertain report_channel_failed{"channel":"status","reason":"io"} host`)
-	if n := r.disposition.Channels.Report.Bytes; n == 0 || n > 70000 || r.disposition.Reaped.Files != 1 {
-		t.Errorf("report prefix of %d bytes, reaped %+v", n, r.disposition.Reaped)
-	}
-	if exit := reap(); exit != ExitUsage {
-		t.Errorf("reaped twice: exit %d", exit)
-	}
-}
-
 // TestUnwritable: an output that cannot be had is refused before anything
 // starts; one that is lost on the way is no acceptance.
 func TestUnwritable(t *testing.T) {
-	h := newHonest(t)
+	h := newHonest(t, "")
 	started := h.folder + "/given-pid"
 	r := launch{fake: []string{"number=" + started}, folder: h.folder, report: h.folder + "/none/report.json"}.run(t)
 	if _, err := os.Stat(started); r.exit != ExitUsage || r.content != nil || !errors.Is(err, os.ErrNotExist) ||

@@ -5,6 +5,8 @@
  *   ID WORD…  ID is the attempt's; it replaces 32 @ in whatever is sent.
  *   send=FD:FILE packet=FILE fill=FD:N trickle=FD:N empty close=FD exit=N kill=N stop
  *   orphan (holds every channel) stray (holds none) leave=FILE await (a SIGTERM) number=FILE (own pid)
+ *   copy=FILE:FILE sink=NAME (nothing)
+ *   group=FOLDER (makes a control group and leaves a process in it)
  * Exit: as told; 0 after the last word; 70 a call failed that no test arranged.
  */
 #include <fcntl.h>
@@ -51,12 +53,25 @@ static char *load(const char *path, const char *id, size_t *size)
 	return bytes;
 }
 
-static void fork_and_wait(int holds)
+static void fork_and_wait(int holds, const char *group)
 {
+	int ready[2];
+	must(pipe(ready));
 	pid_t pid = fork();
 	must(pid);
-	if (pid > 0)
+	if (pid > 0) { /* go on once the child is where it belongs */
+		close(ready[1]);
+		must(read(ready[0], &pid, 1));
+		close(ready[0]);
 		return;
+	}
+	if (group) {
+		must(mkdir(group, 0755)), must(chdir(group));
+		int fd = open("cgroup.procs", O_WRONLY);
+		must(fd), must(write(fd, "0", 1));
+		close(fd), must(chdir("/"));
+	}
+	close(ready[0]), close(ready[1]);
 	for (int fd = 0; !holds && fd < 16; fd++)
 		close(fd);
 	for (;;)
@@ -81,7 +96,7 @@ static void act(const char *word, const char *id)
 	size_t size;
 	int fd = 0;
 	long n = 0;
-	char name[4096] = "";
+	char name[4096] = "", target[4096] = "";
 	char *bytes;
 
 	if (sscanf(word, "send=%d:%4095s", &fd, name) == 2) {
@@ -105,9 +120,18 @@ static void act(const char *word, const char *id)
 	else if (!strcmp(word, "stop"))
 		raise(SIGSTOP);
 	else if (!strcmp(word, "orphan"))
-		fork_and_wait(1);
+		fork_and_wait(1, NULL);
 	else if (!strcmp(word, "stray"))
-		fork_and_wait(0);
+		fork_and_wait(0, NULL);
+	else if (sscanf(word, "copy=%4095[^:]:%4095s", name, target) == 2) {
+		bytes = load(name, id, &size);
+		fd = open(target, O_WRONLY | O_CREAT | O_EXCL, 0600);
+		must(fd);
+		put(fd, bytes, size);
+	} else if (!strncmp(word, "sink=", 5))
+		return;
+	else if (sscanf(word, "group=%4095s", name) == 1)
+		fork_and_wait(0, name);
 	else if (sscanf(word, "leave=%4095s", name) == 1)
 		must(open(name, O_WRONLY | O_CREAT, 0600));
 	else if (sscanf(word, "number=%4095s", name) == 1) {
