@@ -184,6 +184,8 @@ type Program struct {
 type Tool struct {
 	Path      string   `json:"path"`
 	Arguments []string `json:"arguments,omitzero"`
+
+	MemoryBytes int64 `json:"memory_bytes,omitzero"` // of the tool and its helpers together; 0 for no bound
 }
 
 // DecodePairing reads a pairing file strictly.

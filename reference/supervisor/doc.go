@@ -2,8 +2,10 @@
 //
 // # Processes
 //
-//	host ── starts ──> S (refsup run_json): one locked thread, one loop
+//	host ── starts ──> S (refsup run_json, refsup entrypoint): one locked thread, one loop
 //	                   ├── worker     S's own binary; retains and judges the candidate; ends with S
+//	                   ├── keeper     S's own binary; entrypoint only: makes the tools' work folder, and removes it
+//	                   ├── tools      entrypoint only, one after another, before the producer, each in a domain of its own
 //	                   ├── init       PID 1 of the producer's namespaces (package jail)
 //	                   └── producer   loads the strategy; contained; never trusted
 //
@@ -13,6 +15,7 @@
 // it once.
 //
 //	producer 1, 2 ──diagnostics──> S ─────────────────────────> host 2   first D bytes, then nothing
+//	tools    1, 2 ──diagnostics──> S                                     of the same D
 //	producer C ────candidate─────> S ──input──> worker                   first R bytes, scanned and kept
 //	                               S <─control─ worker                   one verdict
 //	                               S <─output── worker                   the kept document, once
@@ -37,8 +40,10 @@
 // # States, and what ends each
 //
 //	admission   everything of the host is looked at    refused, or admitted
-//	prepare     storage reserved, domain built,        refused, or released
-//	            attested from outside
+//	prepare     storage reserved; transpiler           refused, or released
+//	compile     compiler, binder (entrypoint only);    refused, or released
+//	            the producer's domain built, attested
+//	            from outside, in either facade
 //	run         the producer runs                      its end; a latched cause
 //	stopping    asked (W, cancellation) or killed      its end, at most G
 //	finalize    survivors, init, candidate's verdict,  all of them known
@@ -50,6 +55,14 @@
 // After W no data byte is written; what remains is at most G to stop the
 // domain and at most P for the record. A failure after the first byte of a
 // report is told in the record alone.
+//
+// # Tools
+//
+// A tool has the loop of the attempt to itself, and package outcome ranks what
+// happens to it in the same way. Its own failure is told last, when its domain
+// is empty and its last byte delivered, so that no failure of a channel can hide
+// behind it. What it leaves behind ends with it. The work folder lies in the
+// host's spool, which must allow a library to be mapped from it.
 //
 // # What S does not say
 //

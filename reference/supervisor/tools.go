@@ -76,15 +76,20 @@ func (a *attempt) build() *outcome.Failure {
 }
 
 // runTool runs one tool to the end of its domain.
-func (a *attempt) runTool(t tool) *outcome.Failure {
+func (a *attempt) runTool(t tool) (failure *outcome.Failure) {
 	if t.during == contracts.StageCompile && a.times.compile == 0 {
 		a.times.compile, a.spent.compile = a.now(), spent()
 	}
 	r := &toolRun{attempt: a, tool: t, began: a.now()}
-	if failure := a.interrupted(r.start()); failure != nil {
-		if r.domain != nil && r.domain.Close() != nil {
-			a.stuck = append(a.stuck, r.domain)
+	defer func() { // as guarded
+		if recover() != nil {
+			failure = new(outcome.InternalFault())
 		}
+		if r.domain != nil && r.domain.Close() != nil && failure == nil {
+			failure = new(outcome.InternalFault())
+		}
+	}()
+	if failure := a.interrupted(r.start()); failure != nil {
 		return failure
 	}
 	a.ran = append(a.ran, r)
@@ -125,11 +130,12 @@ func (r *toolRun) toolSpec(null, output int) jail.Spec {
 		Argv:         slices.Concat([]string{r.program.Path}, r.program.Arguments, r.arguments),
 		Env:          []string{"PATH=/usr/bin:/bin", "LANG=C"},
 		FDs:          map[int]int{0: null, 1: output, 2: output},
-		ScratchBytes: pairing.ScratchBytes, ScratchFiles: pairing.ScratchFiles, Deadline: r.started.Add(r.wall),
+		ScratchBytes: pairing.ScratchBytes, ScratchFiles: pairing.ScratchFiles, MemoryBytes: r.program.MemoryBytes,
+		Deadline: r.started.Add(r.wall),
 	}
 }
 
-// toolRun is one tool at work. It owns the domain until end.
+// toolRun is one tool at work. It owns the domain, nil after end.
 type toolRun struct {
 	*attempt
 	tool
@@ -296,12 +302,12 @@ func (r *toolRun) end() *outcome.Failure {
 		r.ended = r.now()
 	}
 	r.usage = r.domain.Usage()
-	if !r.emptied {
-		r.stuck = append(r.stuck, r.domain)
-	} else if r.domain.Close() != nil && r.machine.Failure() == nil {
-		return new(outcome.InternalFault())
+	domain, failure := r.domain, r.machine.Failure()
+	if r.domain = nil; !r.emptied {
+		r.stuck = append(r.stuck, domain)
+	} else if domain.Close() != nil && failure == nil {
+		failure = new(outcome.InternalFault())
 	}
-	failure := r.machine.Failure()
 	if failure != nil {
 		r.causeStage = r.during
 	}
