@@ -347,27 +347,69 @@ func TestProbeArena(t *testing.T) {
 	}
 }
 
-// TestPlan: what was granted against what is needed (C-3, C-12).
+// TestPlan: what was granted against what is needed (C-3, C-12, C-24).
 func TestPlan(t *testing.T) {
 	policy := outcome.IsolationUnavailable(outcome.ReasonPolicy)
 	for name, c := range map[string]struct {
-		planned *int64
-		spool   Spool
-		sink    string
-		want    *outcome.Failure
+		planned   *int64
+		spool     Spool
+		route     outcome.Route
+		finalizer string
+		sink      *int64 // effective limit of the sink
+		want      *outcome.Failure
 	}{
-		"fits":         {nil, Spool{"/s", 100}, "", nil},
-		"planned fits": {record.Number(100), Spool{"/s", 100}, "", nil},
-		"planned over": {record.Number(101), Spool{"/s", 100}, "", new(outcome.ReportBudget(outcome.BudgetAggregate, 100, 0, 101))},
-		"planned zero": {record.Number(0), Spool{"/s", 100}, "", &policy},
-		"spool":        {nil, Spool{"/s", 99}, "", &policy},
-		"no spool":     {nil, Spool{"", 100}, "", &policy},
-		"sink":         {nil, Spool{"/s", 100}, "/sink", new(outcome.IsolationUnavailable(outcome.ReasonPlatform))},
+		"fits":         {nil, Spool{"/s", 100}, outcome.NoSink, "", nil, nil},
+		"planned fits": {record.Number(100), Spool{"/s", 100}, outcome.Named, "/v", record.Number(100), nil},
+		"planned less": {record.Number(7), Spool{"/s", 100}, outcome.Internal, "/v", record.Number(7), nil},
+		"unplanned":    {nil, Spool{"/s", 100}, outcome.Inherited, "/v", record.Number(100), nil},
+		"planned over": {record.Number(101), Spool{"/s", 100}, outcome.Internal, "/v", nil, new(outcome.ReportBudget(outcome.BudgetAggregate, 100, 0, 101))},
+		"planned zero": {record.Number(0), Spool{"/s", 100}, outcome.NoSink, "", record.Number(0), &policy},
+		"spool":        {nil, Spool{"/s", 99}, outcome.NoSink, "", nil, &policy},
+		"no spool":     {nil, Spool{"", 100}, outcome.NoSink, "", nil, &policy},
+		"no finalizer": {nil, Spool{"/s", 100}, outcome.Internal, "", record.Number(100), &policy},
 	} {
-		a := Admission{Request: Request{SinkFD: NoFD, SinkPath: c.sink}, Launch: Launch{PlannedSinkBytes: c.planned, Spool: c.spool}}
+		a := Admission{Route: c.route, Launch: Launch{PlannedSinkBytes: c.planned, Spool: c.spool}}
+		a.Pairing.Finalizer.Path = c.finalizer
 		a.Limits.ReportBytes.Effective = record.Number(100)
 		if diff := cmp.Diff(c.want, a.plan()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(c.sink, a.Limits.SinkBytes); diff != "" {
+			t.Errorf("%s: sink limit (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestRoute: where the sink of a request goes (R05, C-70).
+func TestRoute(t *testing.T) {
+	for name, c := range map[string]struct {
+		request Request
+		want    outcome.Route
+	}{
+		"automatic":           {Request{Profile: Unjailed, SinkFD: NoFD}, outcome.Internal},
+		"named":               {Request{Profile: Unjailed, SinkFD: NoFD, SinkPath: "x"}, outcome.Named},
+		"inherited":           {Request{Profile: Unjailed, SinkFD: 9}, outcome.Inherited},
+		"jailed":              {Request{Profile: Jailed, SinkFD: NoFD}, outcome.NoSink},
+		"jailed inherited":    {Request{Profile: Jailed, SinkFD: 9}, outcome.Inherited},
+		"capabilities":        {Request{Operation: Capabilities, SinkFD: NoFD}, outcome.NoSink},
+		"validation with one": {Request{Operation: Validation, SinkFD: 9}, outcome.NoSink},
+	} {
+		if got := route(c.request); got != c.want {
+			t.Errorf("%s: got route %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestTarget: a caller's name that can be given is absent or a file (R15).
+func TestTarget(t *testing.T) {
+	folder := t.TempDir()
+	if err := errors.Join(os.WriteFile(folder+"/file", nil, 0o600), os.Symlink("/nowhere", folder+"/link")); err != nil {
+		t.Fatal(err)
+	}
+	for path, good := range map[string]bool{"/absent": true, "/file": true, "/link": true,
+		"/absent/": false, "/no/folder": false, "/file/x": false, "": false, "/": false, "/.": false} {
+		if err := probeTarget(folder + path); (err == nil) != good {
+			t.Errorf("%q: %v", path, err)
 		}
 	}
 }

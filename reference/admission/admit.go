@@ -16,6 +16,7 @@ import (
 // enough to carry the refusal.
 type Admission struct {
 	Request   Request
+	Route     outcome.Route // of the native sink
 	AttemptID string
 	Launch    Launch
 	Pairing   Pairing
@@ -23,7 +24,7 @@ type Admission struct {
 
 	ArenaBytes int64 // of the jailed profile's arena
 
-	ReportUsable, DiagnosticUsable, TerminalUsable bool
+	ReportUsable, DiagnosticUsable, TerminalUsable, SinkUsable bool
 
 	Missing bool  // a mount of the entrypoint is missing: a refusal of its own
 	Why     error // what a refusal rests on, for people; nil without one
@@ -37,7 +38,7 @@ type Admission struct {
 //
 // Rules: R01, R03, R07.
 func Admit(request Request, usage error, lookup func(string) (string, bool)) (Admission, *outcome.Failure) {
-	a := Admission{Request: request, AttemptID: NoAttemptID}
+	a := Admission{Request: request, Route: route(request), AttemptID: NoAttemptID}
 	sealed := sealDescriptors()
 	endpoints := a.endpoints()
 	launch, unreadable := readLaunch(lookup)
@@ -104,11 +105,28 @@ func (a *Admission) WorkBytes() int64 { return a.Launch.Spool.Bytes - *a.Limits.
 // exhausted: no descriptor was left to look with.
 func exhausted(err error) bool { return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) }
 
-// plan checks what was granted against what is needed: the certified sink size
-// and the storage. A native sink is not built yet, so a request for an explicit
-// one is refused rather than served without its bound.
+// route is where the native sink of a request goes. A jailed run keeps its
+// array route unless it is given an endpoint; the other operations run nothing.
 //
-// Rules: R07, R09, C-3, C-12.
+// Rules: R05, C-70.
+func route(r Request) outcome.Route {
+	switch {
+	case r.Operation != Backtest:
+		return outcome.NoSink
+	case r.SinkFD != NoFD:
+		return outcome.Inherited
+	case r.SinkPath != "":
+		return outcome.Named
+	case r.Profile == Jailed:
+		return outcome.NoSink
+	}
+	return outcome.Internal
+}
+
+// plan checks what was granted against what is needed: the certified sink size,
+// which is the whole allowance without a plan, the storage, and the finalizer.
+//
+// Rules: R07, R09, C-3, C-12, C-24.
 func (a *Admission) plan() *outcome.Failure {
 	refuse := func(f outcome.Failure) *outcome.Failure { return &f }
 	allowance := *a.Limits.ReportBytes.Effective
@@ -117,6 +135,8 @@ func (a *Admission) plan() *outcome.Failure {
 			return refuse(outcome.ReportBudget(outcome.BudgetAggregate, allowance, 0, *planned))
 		}
 		a.Limits.SinkBytes = planned
+	} else if a.Route != outcome.NoSink {
+		a.Limits.SinkBytes = &allowance
 	}
 	memory := a.Launch.Grants.MemoryBytes
 	switch {
@@ -124,8 +144,9 @@ func (a *Admission) plan() *outcome.Failure {
 		memory != nil && *memory <= 0,
 		a.Launch.Spool.Path == "", a.Launch.Spool.Bytes < allowance:
 		return refuse(outcome.IsolationUnavailable(outcome.ReasonPolicy))
-	case a.Request.SinkPath != "", a.Request.SinkFD != NoFD:
-		return refuse(outcome.IsolationUnavailable(outcome.ReasonPlatform))
+	case a.Route != outcome.NoSink && a.Pairing.Finalizer.Path == "":
+		a.Why = errors.New("pairing: finalizer needs a path")
+		return refuse(outcome.IsolationUnavailable(outcome.ReasonPolicy))
 	}
 	return nil
 }
@@ -147,9 +168,10 @@ func (a *Admission) endpoints() error {
 		a.TerminalUsable = note(probeTerminal(a.Request.Terminal))
 	}
 	if a.Request.SinkFD != NoFD {
-		note(probeStream("sink", a.Request.SinkFD))
+		a.SinkUsable = note(probeStream("sink", a.Request.SinkFD))
 	}
 	if a.Request.SinkPath != "" {
+		refusals = append(refusals, probeTarget(a.Request.SinkPath))
 		if e, ok := existing(a.Request.SinkPath); ok {
 			found = append(found, e)
 		}
@@ -162,6 +184,7 @@ func (a *Admission) endpoints() error {
 	alias := aliases(found)
 	if alias != nil { // nothing may be written where two channels are one
 		a.ReportUsable, a.TerminalUsable = a.alone(found, "report"), a.alone(found, "terminal")
+		a.SinkUsable = false // nothing was captured
 	}
 	return errors.Join(append(refusals, alias)...)
 }

@@ -3,6 +3,8 @@ package admission
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -157,4 +159,27 @@ func probeArena(fd int) (bytes int64, err error) {
 		return 0, wrap("arena", fd, errors.New("not open for reading and writing"))
 	}
 	return stat.Size, nil
+}
+
+// probeTarget looks at a caller's name for the sink: its folder exists, and
+// what has the name already, if anything, can be replaced.
+//
+// Rules: R15, C-35.
+func probeTarget(path string) error {
+	var folder, old unix.Stat_t
+	if err := unix.Stat(filepath.Dir(path), &folder); err != nil {
+		return fmt.Errorf("sink target %q: folder: %w", path, err)
+	}
+	err := unix.Lstat(path, &old)
+	switch {
+	case folder.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return fmt.Errorf("sink target %q: not in a folder", path)
+	case errors.Is(err, unix.ENOENT) && !strings.HasSuffix(path, "/"):
+		return nil
+	case err == nil && (old.Mode&unix.S_IFMT == unix.S_IFREG || old.Mode&unix.S_IFMT == unix.S_IFLNK):
+		return nil
+	case err == nil:
+		err = errors.New("neither absent nor a file")
+	}
+	return fmt.Errorf("sink target %q: %w", path, err)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
 )
 
@@ -153,10 +152,11 @@ func readable(fd int, deadline time.Time) error {
 
 // Pairing says which programs S runs, and under which identities.
 type Pairing struct {
-	Version  int     `json:"version"`
-	Producer Program `json:"producer"`
-	Jail     Program `json:"jail"`
-	UIDs     struct {
+	Version   int     `json:"version"`
+	Producer  Program `json:"producer"`
+	Jail      Program `json:"jail"`
+	Finalizer Program `json:"finalizer,omitzero"` // without one there is no native sink
+	UIDs      struct {
 		First int `json:"first"`
 		Count int `json:"count"`
 	} `json:"uids"`
@@ -169,9 +169,6 @@ type Pairing struct {
 	Transpiler Tool `json:"transpiler,omitzero"`
 	Compiler   Tool `json:"compiler,omitzero"`
 	Binder     Tool `json:"binder,omitzero"`
-
-	// A member of later routes; read, so that one file serves all.
-	Finalizer jsontext.Value `json:"finalizer,omitzero"`
 }
 
 // Program is one program of the pairing.

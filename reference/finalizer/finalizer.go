@@ -31,7 +31,7 @@ func Run(args []string) int {
 	if r.failure == nil {
 		return exitVerified
 	}
-	if r.options.ReceiptFD != 2 { // one line there is the receipt
+	if r.options.ReceiptFD == 1 { // elsewhere it is for a program, whose diagnostics are its own
 		// Nobody is left to be told that this could not be written.
 		_ = writeStream(2, fmt.Appendf(nil, "reffinal: %v\n", r.failure))
 	}

@@ -80,9 +80,27 @@ func ChannelFailed(channel, reason string) Failure {
 	return Failure{contracts.CodeReportChannelFailed, []Arg{{"channel", channel}, {"reason", reason}}}
 }
 
-// SinkIO is an established failure of S's own retained storage. Rules: R09, R20.
-func SinkIO() Failure {
-	return Failure{contracts.CodeReportSinkFailed, []Arg{{"reason", "sink_io"}}}
+// Why a native sink failed, short of its overflow. Rules: R20, C-20.
+const (
+	ReasonSinkIO         = "sink_io"          // storage, finalizer or endpoint
+	ReasonSinkPeerClosed = "sink_peer_closed" // finalizer or endpoint has gone
+)
+
+// SinkFailed is an established failure of the native sink. Rules: R09, R20.
+func SinkFailed(reason string) Failure {
+	return Failure{contracts.CodeReportSinkFailed, []Arg{{"reason", reason}}}
+}
+
+// SinkExhausted is byte limit+1 of the native sink. Rules: R08, R20.
+func SinkExhausted(limit int64) Failure {
+	return Failure{contracts.CodeReportSinkFailed, []Arg{{"reason", "sink_exhausted"},
+		{"sink_bytes", limit + 1}, {"cap_bytes", limit}}}
+}
+
+// ResultInvalid is a value that has no canonical form, as the finalizer found
+// it in a column of the sink. Rules: R11, C-76.
+func ResultInvalid(field string) Failure {
+	return Failure{contracts.CodeReportResultInvalid, []Arg{{"field", field}, {"reason", "nonfinite"}}}
 }
 
 // DeadlineExceeded is the end of the admitted lifetime. Rules: R16, R20.

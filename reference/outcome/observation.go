@@ -18,6 +18,7 @@ type Observation struct {
 	failure    Failure
 	status     Status
 	settlement Settlement
+	sink       SinkSettlement
 	survivors  bool
 }
 
@@ -27,6 +28,11 @@ const (
 	evidence kind = iota // its failure, by its rank
 	producerEnded
 	candidateSettled
+	sinkOverflowed
+	sinkSettled
+	finalizerEnded
+	sinkDelivered
+	targetNamed
 	survivorsAnswered
 	domainEnded
 	diagnosticsRead
@@ -109,11 +115,23 @@ func TransportFailure(channel, reason string) Observation {
 		failure: ChannelFailed(channel, reason)}
 }
 
-// SpoolFailure is an I/O error of the retained storage. Rules: R09.
-func SpoolFailure() Observation {
+// SinkFailure is a native sink that failed by itself: its finalizer, its
+// endpoint, its storage. Rules: R09, R17, R19.
+func SinkFailure(reason string) Observation {
 	return Observation{rank: rankTransport, tie: 1 + slices.Index(transportTies, contracts.ChannelSink),
-		failure: SinkIO()}
+		failure: SinkFailed(reason)}
 }
+
+// SinkOverflow is byte limit+1 of the native sink. It is S's own evidence,
+// whatever becomes of the finalizer. Rules: R08, R19.
+func SinkOverflow(limit int64) Observation {
+	o := SinkFailure("")
+	o.kind, o.failure = sinkOverflowed, SinkExhausted(limit)
+	return o
+}
+
+// SpoolFailure is an I/O error of the retained storage. Rules: R09.
+func SpoolFailure() Observation { return SinkFailure(ReasonSinkIO) }
 
 // Fault is an internal failure of S itself. Rules: R11.
 func Fault() Observation {
@@ -142,6 +160,37 @@ func ProducerEnded(status Status) Observation {
 func CandidateSettled(settlement Settlement, refusal Failure) Observation {
 	return Observation{kind: candidateSettled, settlement: settlement, failure: refusal}
 }
+
+// SinkSettlement is what became of a native sink that was read to its end.
+type SinkSettlement uint8
+
+const (
+	// SinkUnsettled is a sink that is still being captured or verified.
+	SinkUnsettled SinkSettlement = iota
+	// SinkUnused carried no byte, and none was asked for (C-27).
+	SinkUnused
+	// SinkVerified is complete, and retained.
+	SinkVerified
+	// SinkRefused is refused for what it held, or did not hold, at its end:
+	// judged after the wait status (C-67).
+	SinkRefused
+)
+
+// SinkSettled ends the wait for the sink. refusal is what a refused one
+// latches, and is ignored for any other.
+func SinkSettled(settlement SinkSettlement, refusal Failure) Observation {
+	return Observation{kind: sinkSettled, sink: settlement, failure: refusal}
+}
+
+// FinalizerEnded says that the finalizer was reaped, or that S stopped waiting
+// for it.
+func FinalizerEnded() Observation { return Observation{kind: finalizerEnded} }
+
+// SinkDelivered says that nothing more is written to the host's sink endpoint.
+func SinkDelivered() Observation { return Observation{kind: sinkDelivered} }
+
+// TargetNamed says that the retained sink has its caller's name. Rules: C-35.
+func TargetNamed() Observation { return Observation{kind: targetNamed} }
 
 // SurvivorsAnswered says whether any task but the init outlived the producer.
 // Rules: R18, C-66.

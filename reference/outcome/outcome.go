@@ -7,6 +7,11 @@
 // is stopped because a cause is latched, and its death is no evidence. The
 // attempt is over only when the domain is empty and the data is settled.
 //
+// What follows from the end of a stream alone, a sink without its trailer or
+// half a candidate, is no evidence until the producer's wait result is known:
+// its bad end explains the stream's. A producer that waits for a sink which was
+// refused is turned away, and what it answers to that is no evidence either.
+//
 // A producer that ended badly is a latched cause whose wording may wait: until
 // its candidate is settled nobody knows whether it is an exit or a claim, or
 // whether the whole value was malformed or too long. Only that settlement can
@@ -15,46 +20,50 @@ package outcome
 
 import "touchstone/contracts"
 
-// Action is what S does next. Each but Wait is returned once.
-type Action uint8
+// Route is where the native sink of an attempt goes. Rules: R05.
+type Route uint8
 
 const (
-	// Wait for another batch.
-	Wait Action = iota
-	// RequestStop asks the producer to end; GraceOver must follow in time.
-	RequestStop
-	// Kill ends the producer, then its init, at once.
-	Kill
-	// AskSurvivors asks the init whether it is alone.
-	AskSurvivors
-	// PublishReport writes the accepted document to the host.
-	PublishReport
-	// PublishClaim relays the producer's own failure document, byte for byte.
-	PublishClaim
-	// PublishReplacement writes S's failure document if it fits.
-	PublishReplacement
-	// Finish closes the data channels and sends the terminal record.
-	Finish
+	// NoSink is an attempt without a native sink.
+	NoSink Route = iota
+	// Internal is handed to the producer, which makes its report of it.
+	Internal
+	// Inherited is published on the host's own endpoint.
+	Inherited
+	// Named gets the caller's name.
+	Named
 )
 
-// Machine is the state of one attempt. The zero value is a running producer.
+// Machine is the state of one attempt. The zero value is a running producer
+// without a native sink.
 type Machine struct {
+	route    Route
 	failure  *Failure
-	refine   bool // the failure is the producer's end and waits for the candidate
+	refine   bool // the failure follows from an end and waits for the candidate
 	graceful bool // the failure lets the producer end by itself, for a while
+	lingers  bool // the failure lets the finalizer end by itself, for a while
 
-	status     Status
-	settlement Settlement
-	refusal    Failure // what an overflowed candidate latches
+	status      Status
+	stopped     bool // the producer ended after S had told it to
+	settlement  Settlement
+	refusal     Failure // what an overflowed candidate latches
+	sink        SinkSettlement
+	sinkRefusal Failure // what a refused sink latches
 
 	// Facts that were observed.
-	ended, answered, emptied  bool // producer, survivor question, domain
-	read, delivered, reported bool // diagnostics, diagnostics, report
-	graceOver, expired        bool
+	ended, answered, emptied   bool // producer, survivor question, domain
+	read, delivered, reported  bool // diagnostics, diagnostics, report
+	finalized, exported, named bool // finalizer, sink, sink
+	graceOver, expired         bool
 
 	// Actions that were returned.
-	requested, asked, killed, published, succeeded, finished bool
+	requested, asked, killed, dismissed, finalizerKilled bool
+	exporting, published, succeeded, naming, finished    bool
 }
+
+// New returns the machine of an attempt whose producer runs and whose native
+// sink, if it has one, is captured.
+func New(route Route) Machine { return Machine{route: route} }
 
 // Failure returns the latched cause, nil if there is none so far.
 func (m *Machine) Failure() *Failure { return m.failure }
@@ -68,6 +77,11 @@ func (m *Machine) Publishing() bool { return m.succeeded }
 // AwaitsCandidate reports whether more of the candidate can still matter.
 func (m *Machine) AwaitsCandidate() bool {
 	return m.settlement == Unsettled && (m.failure == nil || m.refine)
+}
+
+// AwaitsSink reports whether more of the native sink can still matter.
+func (m *Machine) AwaitsSink() bool {
+	return m.route != NoSink && m.sink == SinkUnsettled && (m.failure == nil || m.lingers && !m.graceOver)
 }
 
 // Observe takes one batch: everything that one return of the poll showed.
@@ -96,13 +110,26 @@ func (m *Machine) record(o Observation) bool {
 	switch o.kind {
 	case evidence:
 		return true
+	case sinkOverflowed:
+		return true
 	case lifetimeOver:
 		m.expired = true
 		return true
 	case producerEnded:
 		m.ended, m.status = true, o.status
+		m.stopped = m.killed || m.requested
 	case candidateSettled:
 		m.settle(o.settlement, o.failure)
+	case sinkSettled:
+		if m.sink == SinkUnsettled {
+			m.sink, m.sinkRefusal = o.sink, o.failure
+		}
+	case finalizerEnded:
+		m.finalized = true
+	case sinkDelivered:
+		m.exported = true
+	case targetNamed:
+		m.named = true
 	case survivorsAnswered:
 		m.answered = true
 		return o.survivors
@@ -126,7 +153,7 @@ func (m *Machine) settle(s Settlement, refusal Failure) {
 	}
 }
 
-// derived returns the evidence that follows from the candidate and the wait
+// derived returns the evidence that follows from sink, candidate and wait
 // status together. What follows from EOF alone waits for the status.
 func (m *Machine) derived() []Observation {
 	var found []Observation
@@ -137,90 +164,39 @@ func (m *Machine) derived() []Observation {
 		found = append(found, TransportFailure(contracts.ChannelCandidate, ReasonProtocol))
 	}
 	claimed := m.settlement == Claimed
-	if m.ended && (claimed || !m.status.Clean()) {
+	if m.ended && (claimed || m.failedItself()) {
 		found = append(found, Observation{kind: producerEnded, rank: rankProducer,
 			failure: ProducerFailed(m.status, claimed)})
 	}
-	if m.ended && m.settlement == Fragment {
-		found = append(found, Observation{rank: rankEndOfFile,
+	if m.ended && m.sink == SinkRefused {
+		found = append(found, Observation{rank: rankEndOfFile, failure: m.sinkRefusal})
+	}
+	if m.ended && m.settlement == Fragment && m.captured() {
+		found = append(found, Observation{rank: rankEndOfFile, tie: 1,
 			failure: ChannelFailed(contracts.ChannelCandidate, ReasonProtocol)})
 	}
 	return found
 }
 
-// latch makes the first of found the cause. The producer's end stays open to
-// refinement until its candidate is settled.
+// captured reports whether no more is awaited of the sink.
+func (m *Machine) captured() bool { return m.route == NoSink || m.sink != SinkUnsettled }
+
+// failedItself: the producer ended badly, and not because S told it to. One
+// that was dismissed says so with exit 1.
+func (m *Machine) failedItself() bool {
+	answered := m.dismissed && m.status == Status{Exit: 1}
+	return !m.status.Clean() && !m.stopped && !answered
+}
+
+// latch makes the first of found the cause. One that follows from an end stays
+// open to refinement until the candidate is settled.
 func (m *Machine) latch(found []Observation) {
 	if len(found) == 0 {
 		return
 	}
 	cause := first(found)
 	m.failure = &cause.failure
-	m.refine = cause.kind == producerEnded && m.settlement == Unsettled
+	m.refine = m.settlement == Unsettled && (cause.kind == producerEnded || cause.rank == rankEndOfFile)
+	m.lingers = cause.kind == producerEnded || cause.kind == sinkOverflowed
 	m.graceful = cause.rank == rankCancellation || cause.kind == lifetimeOver
-}
-
-// Next returns what to do now.
-//
-// Rules: R13, R15, C-66, C-73.
-func (m *Machine) Next() Action {
-	switch {
-	case m.mustKill():
-		m.killed = true
-		return Kill
-	case m.failure != nil && !m.ended && !m.emptied && !m.killed && !m.requested:
-		m.requested = true
-		return RequestStop
-	case m.failure == nil && m.ended && !m.asked:
-		m.asked = true
-		return AskSurvivors
-	case !m.emptied || m.finished:
-		return Wait
-	case !m.expired:
-		if action := m.publish(); action != Finish {
-			return action
-		}
-	}
-	m.finished = true
-	return Finish
-}
-
-// mustKill: at once for every cause but a graceful one, which has until the
-// producer ends or the grace is over; and without a cause, once the survivor
-// question is answered.
-func (m *Machine) mustKill() bool {
-	if m.killed || m.emptied {
-		return false
-	}
-	if m.failure == nil {
-		return m.ended && m.answered
-	}
-	return !m.graceful || m.ended || m.graceOver
-}
-
-// publish returns the next step of publication, Finish when there is none.
-func (m *Machine) publish() Action {
-	switch {
-	case !m.read || m.refine || m.failure == nil && m.settlement == Unsettled:
-		return Wait
-	case m.published:
-		if m.reported && m.delivered {
-			return Finish
-		}
-		return Wait
-	}
-	m.published = true
-	switch {
-	case m.failure == nil:
-		m.succeeded = true
-		return PublishReport
-	case m.claims():
-		return PublishClaim
-	}
-	return PublishReplacement
-}
-
-// claims reports whether the latched cause is the producer's own claim.
-func (m *Machine) claims() bool {
-	return m.failure.Code == contracts.CodeRunProducerFailed && m.settlement == Claimed
 }

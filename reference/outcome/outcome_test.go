@@ -18,6 +18,12 @@ import (
 
 var refusal = outcome.ReportBudget(outcome.BudgetJSON, 10, 10, 1)
 
+var missingTrailer = outcome.ChannelFailed(contracts.ChannelSink, outcome.ReasonProtocol)
+
+func verified() outcome.Observation {
+	return outcome.SinkSettled(outcome.SinkVerified, outcome.Failure{})
+}
+
 // ranked is the evidence of one batch in R19's order; its neighbours tie only
 // where the contract says that they do not.
 var ranked = []struct {
@@ -30,15 +36,17 @@ var ranked = []struct {
 	{"diagnostic budget", seen(outcome.DiagnosticOverflow(5)), contracts.CodeDiagnosticBudgetExceeded},
 	{"report budget", seen(outcome.CandidateSettled(outcome.Overflowed, refusal)), contracts.CodeReportBudgetExceeded},
 	{"report transport", seen(outcome.TransportFailure(contracts.ChannelReport, outcome.ReasonIO)), "report/io"},
-	{"sink transport", seen(outcome.SpoolFailure()), contracts.CodeReportSinkFailed},
+	{"sink storage", seen(outcome.SpoolFailure()), "sink_io"},
 	{"diagnostic transport", seen(outcome.TransportFailure(contracts.ChannelDiagnostic, outcome.ReasonPeerClosed)), "diagnostic/peer_closed"},
 	{"malformed", seen(outcome.CandidateSettled(outcome.Malformed, outcome.Failure{})), "candidate/protocol"},
 	{"stall", seen(outcome.Stall(contracts.ChannelReport, 7)), "report/deadline"},
 	{"expiry", seen(outcome.Expiry(contracts.StageRun, 7)), contracts.CodeRunDeadlineExceeded},
 	{"producer", seen(outcome.ProducerEnded(outcome.Status{Exit: 3})), contracts.CodeRunProducerFailed},
-	{"end of file", seen(outcome.ProducerEnded(outcome.Status{}),
+	{"end of sink", seen(outcome.ProducerEnded(outcome.Status{}),
+		outcome.SinkSettled(outcome.SinkRefused, missingTrailer)), "sink/protocol"},
+	{"end of file", seen(outcome.ProducerEnded(outcome.Status{}), verified(),
 		outcome.CandidateSettled(outcome.Fragment, outcome.Failure{})), "candidate/protocol"},
-	{"success", seen(outcome.ProducerEnded(outcome.Status{}),
+	{"success", seen(outcome.ProducerEnded(outcome.Status{}), verified(),
 		outcome.CandidateSettled(outcome.Successful, outcome.Failure{})), ""},
 }
 
@@ -51,6 +59,8 @@ func name(f *outcome.Failure) string {
 		return ""
 	case f.Code == contracts.CodeReportChannelFailed:
 		return fmt.Sprintf("%s/%s", f.Args[0].Value, f.Args[1].Value)
+	case f.Code == contracts.CodeReportSinkFailed:
+		return fmt.Sprint(f.Args[0].Value)
 	}
 	return f.Code
 }
@@ -64,7 +74,7 @@ func contradict(i, j int) bool {
 	}
 	ending := func(i int) bool {
 		n := ranked[i].name
-		return n == "producer" || n == "end of file" || n == "success"
+		return n == "producer" || n == "end of file" || n == "end of sink" || n == "success"
 	}
 	return settling(i) && settling(j) || ending(i) && ending(j)
 }
@@ -80,7 +90,7 @@ func TestOrderOfOneBatch(t *testing.T) {
 				slices.Concat(ranked[i].batch, ranked[j].batch),
 				slices.Concat(ranked[j].batch, ranked[i].batch),
 			} {
-				var m outcome.Machine
+				m := outcome.New(outcome.Inherited)
 				m.Observe(batch...)
 				if got := name(m.Failure()); got != ranked[i].code {
 					t.Errorf("%s with %s: got %q, want %q", ranked[i].name, ranked[j].name, got, ranked[i].code)
@@ -94,11 +104,11 @@ func TestOrderOfOneBatch(t *testing.T) {
 func TestEarlierWins(t *testing.T) {
 	for i := range len(ranked) - 1 {
 		for j := range ranked {
-			if contradict(i, j) || ranked[i].name == "producer" && ranked[j].name == "report budget" ||
-				ranked[i].name == "producer" && ranked[j].name == "malformed" {
+			ended := ranked[i].name == "producer" || ranked[i].name == "end of sink"
+			if contradict(i, j) || ended && (ranked[j].name == "report budget" || ranked[j].name == "malformed") {
 				continue // settles the ended producer's own candidate: see TestRefinement
 			}
-			var m outcome.Machine
+			m := outcome.New(outcome.Inherited)
 			m.Observe(ranked[i].batch...)
 			m.Observe(ranked[j].batch...)
 			if got := name(m.Failure()); got != ranked[i].code {

@@ -67,6 +67,7 @@ var texts = map[string]string{
 	contracts.CodeRunProducerFailed:        "The native report producer did not complete successfully.",
 	contracts.CodeRunRequestInvalid:        "The run request is invalid.",
 	contracts.CodeReportModeUnsupported:    "The requested report mode is not supported.",
+	contracts.CodeReportResultInvalid:      "The report holds a value that has no canonical form.",
 	contracts.CodeReportSinkFailed:         "The report storage could not complete.",
 	contracts.CodeRunAborted:               "The run was aborted.",
 	contracts.CodeHarnessInternalError:     "The harness failed internally.",

@@ -29,6 +29,7 @@ type Terminal struct {
 	Limits     Limits
 	Charged    int64 // bytes charged against the report allowance
 	Channels   Channels
+	Sink       *Verification // nil without a native sink
 	Usage      Usage
 	Cleanup    Cleanup
 }
@@ -100,6 +101,30 @@ func NoSink() Sink {
 	return Sink{Channel: Channel{Written: Number(0), Complete: true, SourceTotalKnown: true}}
 }
 
+// Verification is what the finalizer said of the native sink. Exit and Signal
+// are what wait said of it; what it did not say is nil.
+//
+// Rules: R10, C-46.
+type Verification struct {
+	Exit             *int64  `json:"exit_status"`
+	Signal           *int64  `json:"signal"`
+	Complete         bool    `json:"complete"`
+	Counts           Counts  `json:"counts"`
+	SHA256           *string `json:"sha256"` // of the bytes before the trailer
+	FinalizerVersion *string `json:"finalizer_version"`
+}
+
+// Counts are the records of each tag.
+type Counts struct {
+	E *int64 `json:"E"`
+	T *int64 `json:"T"`
+	O *int64 `json:"O"`
+	V *int64 `json:"V"`
+	K *int64 `json:"K"`
+	X *int64 `json:"X"`
+	H *int64 `json:"H"`
+}
+
 // Fact is one cleanup fact, nil if it was not measured.
 type Fact *bool
 
@@ -155,26 +180,26 @@ func (t Terminal) wire(length int64) any {
 		cause = &failure{t.Failure.Code, t.Failure.Args, contracts.AuthoritySupervisor}
 	}
 	return struct {
-		Schema       string   `json:"schema"`
-		Version      int      `json:"version"`
-		Contract     string   `json:"contract"`
-		AttemptID    string   `json:"attempt_id"`
-		Invocation   string   `json:"invocation"`
-		Complete     bool     `json:"complete"`
-		ExitClass    string   `json:"exit_class"`
-		Failure      *failure `json:"failure"`
-		ExitStatus   int      `json:"exit_status"`
-		Producer     Producer `json:"producer"`
-		Limits       any      `json:"limits"`
-		Charged      int64    `json:"report_charged_bytes"`
-		Channels     any      `json:"channels"`
-		Verification any      `json:"sink_verification"`
-		Usage        Usage    `json:"usage"`
-		Cleanup      any      `json:"cleanup"`
+		Schema     string   `json:"schema"`
+		Version    int      `json:"version"`
+		Contract   string   `json:"contract"`
+		AttemptID  string   `json:"attempt_id"`
+		Invocation string   `json:"invocation"`
+		Complete   bool     `json:"complete"`
+		ExitClass  string   `json:"exit_class"`
+		Failure    *failure `json:"failure"`
+		ExitStatus int      `json:"exit_status"`
+		Producer   Producer `json:"producer"`
+		Limits     any      `json:"limits"`
+		Charged    int64    `json:"report_charged_bytes"`
+		Channels   any      `json:"channels"`
+		Sink       any      `json:"sink_verification"`
+		Usage      Usage    `json:"usage"`
+		Cleanup    any      `json:"cleanup"`
 	}{
 		contracts.TerminalSchema, contracts.TerminalVersion, contracts.Contract, t.AttemptID, t.Invocation,
 		t.Failure == nil, class(t.Failure), cause, t.ExitStatus(), t.Producer, t.Limits.wire(),
-		t.Charged, t.Channels.wire(length), nil, t.Usage, t.Cleanup.wire(),
+		t.Charged, t.Channels.wire(length), t.Sink, t.Usage, t.Cleanup.wire(),
 	}
 }
 

@@ -24,7 +24,7 @@ func failures() []outcome.Failure {
 		outcome.RequestInvalid(), outcome.ModeUnsupported("STREAMED"),
 		outcome.IsolationUnavailable(outcome.ReasonPlatform), outcome.ProcessRefused("clone3"),
 		outcome.ReportBudget(outcome.BudgetAggregate, 9, 0, 10), outcome.DiagnosticBudget(4096),
-		outcome.ChannelFailed(contracts.ChannelCandidate, outcome.ReasonProtocol), outcome.SinkIO(),
+		outcome.ChannelFailed(contracts.ChannelCandidate, outcome.ReasonProtocol), outcome.SinkFailed(outcome.ReasonSinkIO),
 		outcome.DeadlineExceeded(contracts.StagePublish), outcome.Aborted(), outcome.InternalFault(),
 		outcome.ProducerFailed(outcome.Status{Exit: 7}, false),
 		outcome.ProducerFailed(outcome.Status{Signal: 9}, false),

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -44,43 +43,51 @@ type attempt struct {
 	domain        *jail.Domain
 	diagnostics   *diagnostics
 	candidate     *intake
+	sink          *sink // nil without a native sink
 	report        *publisher
+	sinkOut       *publisher
 	diagnosticOut *publisher
 	ledger        ledger.Report
 
-	explained  int64         // bytes of S's own diagnostics
-	stored     bool          // the worker has reserved the storage
-	claim      message       // the worker's verdict
-	replaced   []byte        // S's own failure document, if chosen
-	selected   int64         // bytes of the chosen document
-	relaying   bool          // the chosen document comes from the worker
-	graceAt    time.Duration // when a requested stop becomes a kill; 0 for never
-	stopBy     time.Duration // when S stops waiting for the domain; 0 for never
-	asked      bool          // the survivor question is open
-	withdrawn  bool          // a creation call whose name was lost
-	terminated bool          // the producer got a signal of S
-	causeStage string        // where the attempt stood when its cause was latched
-	told       told
-	times      times
-	spent      stageCPU
-	held       int // descriptors of the producer at its start
-	status     jail.Status
-	reaped     bool // the producer
-	emptied    bool // the init
+	explained   int64         // bytes of S's own diagnostics
+	stored      bool          // the worker has reserved the storage
+	claim       message       // the worker's verdict
+	replaced    []byte        // S's own failure document, if chosen
+	selected    int64         // bytes of the chosen document
+	delivering  *delivery     // what the worker gives back now, nil for nothing
+	exporting   bool          // the sink's publication has begun
+	graceAt     time.Duration // when a requested stop becomes a kill; 0 for never
+	stopBy      time.Duration // when S stops waiting for the domain; 0 for never
+	finalizerBy time.Duration // when S stops waiting for the finalizer; 0 for never
+	asked       bool          // the survivor question is open
+	withdrawn   bool          // a creation call whose name was lost
+	terminated  bool          // the producer got a signal of S
+	causeStage  string        // where the attempt stood when its cause was latched
+	told        told
+	times       times
+	spent       stageCPU
+	held        int // descriptors of the producer at its start
+	status      jail.Status
+	reaped      bool // the producer
+	emptied     bool // the init
 }
 
 // told marks the facts that the machine was told; each is told once.
-type told struct{ domain, read, diagnostics, report, expiry bool }
+type told struct{ domain, finalizer, read, diagnostics, sink, report, expiry bool }
 
 // times are the instants at which stages began and ended, 0 for not yet.
-type times struct{ compile, run, ended, publish, closed time.Duration }
+type times struct{ compile, run, captured, ended, publish, closed time.Duration }
 
 func newAttempt(started time.Time, admitted admission.Admission, cancel *canceller) *attempt {
 	stall := duration(admitted.Limits.StallMS, refusalStall)
 	a := &attempt{started: started, admitted: admitted, cancel: cancel,
 		wall:          duration(admitted.Limits.WallMS, refusalWall),
 		report:        newPublisher(contracts.ChannelReport, admission.ReportFD, stall),
+		sinkOut:       newPublisher(contracts.ChannelSink, -1, stall),
 		diagnosticOut: newPublisher(contracts.ChannelDiagnostic, admission.DiagnosticFD, stall),
+	}
+	if admitted.SinkUsable {
+		a.sinkOut.fd = admitted.Request.SinkFD
 	}
 	a.ledger = ledger.NewReport(a.allowance())
 	return a
@@ -114,7 +121,7 @@ func (a *attempt) stage() string {
 	switch {
 	case a.times.publish > 0:
 		return contracts.StagePublish
-	case a.times.ended > 0:
+	case a.times.ended > 0, a.times.captured > 0:
 		return contracts.StageFinalize
 	case a.times.run > 0:
 		return contracts.StageRun
@@ -176,6 +183,7 @@ func (a *attempt) start() *outcome.Failure {
 		return a.unavailable(err)
 	}
 	a.times.run, a.spent.run = a.now(), spent()
+	a.machine = outcome.New(a.admitted.Route)
 	a.worker.sampler.begin()
 	return nil
 }
@@ -224,35 +232,30 @@ func (a *attempt) newSource() (write int, err error) {
 // engage starts the worker, unless that was done.
 func (a *attempt) engage() (err error) {
 	if a.worker == nil {
-		a.worker, err = startWorker(a.admitted.Request.Operation, a.admitted.Launch.Spool.Path, a.allowance())
+		a.worker, err = startWorker(a.job())
 	}
 	return err
 }
 
-// prepare reserves the storage, builds the domain and attests it. The worker
-// starts and reserves while the domain is being built.
+// prepare reserves the storage, builds the domain, starts the finalizer and
+// attests; last of all, an old target makes room. The worker starts and
+// reserves while the domain is being built, the finalizer starts meanwhile, too.
 func (a *attempt) prepare() (err error) {
-	inside := [3]int{-1, -1, -1} // null device, diagnostics, candidate
-	defer func() {
-		for i := range inside { // the producer has its own; EOF needs ours closed
-			err = errors.Join(err, shut(&inside[i]))
-		}
-	}()
-	if inside[0], err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
-		return fmt.Errorf("open null device: %w", err)
-	}
-	if inside[1], err = a.newSource(); err != nil {
+	in := inside{-1, -1, -1, -1, -1}
+	defer func() { err = errors.Join(err, in.close()) }() // the producer has its own; EOF needs ours closed
+	if err := a.connect(&in); err != nil {
 		return err
 	}
-	candidate := -1
-	if candidate, inside[2], err = pipe(true, false); err != nil {
-		return err
-	}
-	a.candidate = newIntake(candidate, a.ledger.Remaining())
-	spec := a.spec(inside)
+	spec := a.spec(in)
 	spec.Meanwhile = a.engage
 	a.held = len(spec.FDs)
 	if a.domain, err = jail.Start(spec); err != nil {
+		return err
+	}
+	if err := a.reserved(); err != nil {
+		return err
+	}
+	if err := a.verify(in.null); err != nil {
 		return err
 	}
 	if err := a.domain.Attest(); err != nil {
@@ -261,101 +264,62 @@ func (a *attempt) prepare() (err error) {
 	if err := a.worker.sampler.open(a.domain); err != nil {
 		return err
 	}
-	return a.reserved()
+	if a.admitted.Route == outcome.Named {
+		return errors.Join(a.worker.order(order{word: orderClear}), a.answered(sayCleared))
+	}
+	return nil
 }
 
 // reserved waits for the worker's word that the storage is there.
-func (a *attempt) reserved() error {
-	if a.stored {
-		return nil
+func (a *attempt) reserved() (err error) {
+	if !a.stored {
+		err = a.answered(sayReserved)
+		a.stored = err == nil
 	}
+	return err
+}
+
+func (a *attempt) job() job {
+	j := job{Operation: a.admitted.Request.Operation, Route: a.admitted.Route, ReportBytes: a.allowance(),
+		Spool: a.admitted.Launch.Spool.Path, Target: a.admitted.Request.SinkPath, AttemptID: a.admitted.AttemptID}
+	if j.Route != outcome.NoSink {
+		j.SinkBytes = *a.admitted.Limits.SinkBytes
+	}
+	return j
+}
+
+// connect makes the streams between S and the producer.
+func (a *attempt) connect(in *inside) (err error) {
+	if in.null, err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
+		return fmt.Errorf("open null device: %w", err)
+	}
+	if in.diagnostics, err = a.newSource(); err != nil {
+		return err
+	}
+	candidate := -1
+	if candidate, in.candidate, err = pipe(true, false); err != nil {
+		return err
+	}
+	a.candidate = newIntake(candidate, a.ledger.Remaining())
+	return a.connectSink(in)
+}
+
+// answered waits for the worker's word that what it was asked for is done.
+func (a *attempt) answered(word string) error {
 	for a.now() < a.wall && !a.cancel.requested() {
 		m, err := a.worker.hear()
 		switch {
-		case err == nil && m.Word == sayReserved:
-			a.stored = true
+		case err == nil && m.Word == word:
 			return nil
-		case err == nil:
-			return fmt.Errorf("reserve storage: %s", m.Word)
-		case !errors.Is(err, errAgain):
-			return fmt.Errorf("reserve storage: %w", err)
+		case err == nil && m.Word != sayKept:
+			return fmt.Errorf("wait for storage to be %s: %s", word, m.Word)
+		case err != nil && !errors.Is(err, errAgain):
+			return fmt.Errorf("wait for storage to be %s: %w", word, err)
 		}
 		fds := []unix.PollFd{{Fd: int32(a.worker.control), Events: unix.POLLIN}, {Fd: int32(a.cancel.fd), Events: unix.POLLIN}}
 		if err := poll(fds, a.wall-a.now()); err != nil {
-			return fmt.Errorf("reserve storage: %w", err)
+			return fmt.Errorf("wait for storage to be %s: %w", word, err)
 		}
 	}
-	return errors.New("reserve storage: interrupted")
-}
-
-// spec says what the producer gets: nothing of S's environment, no descriptor
-// but these, and read-only views of the two files that it is to read.
-func (a *attempt) spec(inside [3]int) jail.Spec {
-	request, pairing := a.admitted.Request, a.admitted.Pairing
-	candidate := a.candidateNumber()
-	environment := []string{"PATH=/usr/bin:/bin", "LANG=C",
-		fmt.Sprintf("TOUCHSTONE_CANDIDATE_FD=%d", candidate),
-		fmt.Sprintf("TOUCHSTONE_REPORT_REMAINING=%d", a.ledger.Remaining())}
-	fds := map[int]int{0: inside[0], 1: inside[1], 2: inside[1], candidate: inside[2]}
-	if request.Profile == admission.Jailed {
-		fds[admission.ArenaFD] = admission.ArenaFD
-		environment = append(environment, fmt.Sprintf("TOUCHSTONE_ARENA_FD=%d", admission.ArenaFD))
-	}
-	var memory int64
-	if granted := a.admitted.Launch.Grants.MemoryBytes; granted != nil {
-		memory = *granted
-	}
-	return jail.Spec{
-		Attempt: a.admitted.AttemptID, Helper: pairing.Jail.Path, UID: pairing.UID(a.admitted.AttemptID), System: pairing.System,
-		Files: a.given(), Lies: a.lies(), Exe: pairing.Producer.Path,
-		Argv: append([]string{"producer"}, request.Engine...), Env: environment, FDs: fds,
-		ScratchBytes: pairing.ScratchBytes, ScratchFiles: pairing.ScratchFiles,
-		MemoryBytes: memory, Deadline: a.started.Add(a.wall),
-	}
-}
-
-// given lists what the producer is to read: two files of the host's, or one and
-// what the tools built.
-func (a *attempt) given() []string {
-	request := a.admitted.Request
-	if a.folder == nil {
-		return files(request.Library, request.Chart)
-	}
-	given := files(request.Chart)
-	if info, err := os.Lstat(a.built()); err == nil && info.Mode().IsRegular() {
-		given = append(given, LibraryPath)
-	}
-	return given
-}
-
-// lies says where what the tools built lies for S.
-func (a *attempt) lies() map[string]string {
-	if a.folder == nil {
-		return nil
-	}
-	return map[string]string{LibraryPath: a.built()}
-}
-
-func (a *attempt) built() string { return filepath.Join(a.folder.path, filepath.Base(LibraryPath)) }
-
-// candidateNumber is the producer's number of its candidate stream: the lowest
-// that is no number of the host's, so that a number never means two things.
-func (a *attempt) candidateNumber() int {
-	number := admission.FirstFD
-	for number == a.admitted.Request.Terminal || number == admission.ArenaFD {
-		number++
-	}
-	return number
-}
-
-// files lists the regular files among paths. One that is not there is the
-// producer's to report, in the engine's own words.
-func files(paths ...string) []string {
-	var found []string
-	for _, path := range paths {
-		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().IsRegular() {
-			found = append(found, filepath.Clean(path))
-		}
-	}
-	return found
+	return fmt.Errorf("wait for storage to be %s: interrupted", word)
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"touchstone/contracts"
 	"touchstone/reference/ledger"
 	"touchstone/reference/outcome"
 	"touchstone/reference/record"
@@ -146,7 +147,13 @@ func (p *publisher) failure(err error) []outcome.Observation {
 		return nil
 	}
 	p.fail()
-	return []outcome.Observation{outcome.TransportFailure(p.channel, reason(err))}
+	switch why := reason(err); {
+	case p.channel != contracts.ChannelSink:
+		return []outcome.Observation{outcome.TransportFailure(p.channel, why)}
+	case why == outcome.ReasonPeerClosed: // codes of its own (C-20)
+		return []outcome.Observation{outcome.SinkFailure(outcome.ReasonSinkPeerClosed)}
+	}
+	return []outcome.Observation{outcome.SinkFailure(outcome.ReasonSinkIO)}
 }
 
 // sum is a digest in hex, nil where no byte was digested.

@@ -109,24 +109,26 @@ func (a *attempt) onCandidate() []outcome.Observation {
 		seen = append(seen, a.faulty(a.candidate.close())...)
 	}
 	a.ledger.Charge(int64(len(kept))) // within the meter's limit, so it fits
-	a.worker.pass(kept)
-	a.worker.finished = a.candidate.ended
+	a.worker.input.pass(kept)
+	a.worker.input.finished = a.candidate.ended
 	if a.candidate.meter.Overflowed() {
-		limit := a.ledger.Limit()
+		limit, budget := a.ledger.Limit(), outcome.BudgetJSON
+		if a.sink != nil && a.sink.meter.Accepted() > 0 {
+			budget = outcome.BudgetAggregate // C-25
+		}
 		seen = append(seen, outcome.CandidateSettled(outcome.Overflowed,
-			outcome.ReportBudget(outcome.BudgetJSON, limit, limit, 1)))
+			outcome.ReportBudget(budget, limit, limit, 1)))
 	}
 	return seen
 }
 
 // onWorkerInput lets the worker's own end say what a failed write means.
 func (a *attempt) onWorkerInput() []outcome.Observation {
-	err := a.worker.push()
+	err := a.worker.input.push()
 	if err == nil || errors.Is(err, errAgain) {
 		return nil
 	}
-	a.worker.pending = nil
-	return a.faulty(errors.Join(a.candidate.close(), shut(&a.worker.input)))
+	return a.faulty(errors.Join(a.candidate.close(), a.worker.input.close()))
 }
 
 func (a *attempt) onWorker() []outcome.Observation {
@@ -135,14 +137,17 @@ func (a *attempt) onWorker() []outcome.Observation {
 	case errors.Is(err, errAgain):
 		return nil
 	case err != nil:
-		seen := a.faulty(shut(&a.worker.control))
-		if a.relaying || a.claim.Word != "" { // it ends by itself after its document
-			return seen
-		}
-		return append(seen, outcome.Fault())
+		return append(a.faulty(shut(&a.worker.control)), outcome.Fault())
 	case m.Word == saySettled:
 		a.claim = m
 		return []outcome.Observation{outcome.CandidateSettled(m.Settlement, outcome.Failure{})}
+	case m.Word == sayKept && (a.sink == nil || !a.sink.verified):
+		return nil
+	case m.Word == sayKept:
+		return append(a.handOver(), outcome.SinkSettled(outcome.SinkVerified, outcome.Failure{}))
+	case m.Word == sayNamed:
+		a.sink.named = true
+		return []outcome.Observation{outcome.TargetNamed()}
 	}
 	return []outcome.Observation{outcome.SpoolFailure()}
 }

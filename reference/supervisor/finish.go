@@ -17,10 +17,16 @@ import (
 //
 // Rules: R10, R13, R17.
 func (a *attempt) finish() int {
-	late := errors.Join(a.report.close(), a.diagnosticOut.close()) // abandoned, or closed before
+	var late error
+	for _, p := range a.publishers() { // abandoned, or closed before
+		late = errors.Join(late, p.close())
+	}
 	late = errors.Join(late, a.closeStreams())
+	if a.sink != nil {
+		late = errors.Join(late, a.sink.finalizer.close(stopGrace))
+	}
 	a.times.closed, a.spent.closed = a.now(), spent()
-	if a.worker != nil {
+	if a.worker != nil && a.admitted.Route != outcome.Named {
 		late = errors.Join(late, a.worker.kill()) // it ends while the rest is done
 	}
 	var usage jail.Usage
@@ -30,13 +36,14 @@ func (a *attempt) finish() int {
 	if a.domain != nil && a.emptied {
 		late = errors.Join(late, a.domain.Close())
 	}
+	if late != nil {
+		a.observe(outcome.Fault())
+	}
 	var seen measured
-	removed := true
 	if a.worker != nil {
 		seen = a.worker.sampler.read()
-		gone, err := a.worker.close(stopGrace)
-		removed, late = gone, errors.Join(late, err)
 	}
+	removed, late := a.dropStorage()
 	if a.folder != nil {
 		gone, err := a.folder.close(stopGrace)
 		removed, late = removed && gone, errors.Join(late, err)
@@ -54,6 +61,22 @@ func (a *attempt) finish() int {
 		_ = domain.Close() // likewise
 	}
 	return status
+}
+
+// dropStorage ends the worker, and with it what has no name. What has one, and
+// is no result, the worker removes first; removed says that nothing is left.
+//
+// Rules: R15, C-35.
+func (a *attempt) dropStorage() (removed bool, err error) {
+	if a.worker == nil {
+		return true, nil
+	}
+	removed = true
+	if a.admitted.Route == outcome.Named && a.machine.Failure() != nil {
+		removed = a.worker.discard(stopGrace)
+	}
+	gone, err := a.worker.close(stopGrace)
+	return removed && gone, err
 }
 
 // deliver sends the record and returns the exit status.
@@ -111,6 +134,7 @@ func (a *attempt) terminal(usage jail.Usage, seen measured, removed bool) record
 		Charged:  a.ledger.Charged(),
 		Channels: record.Channels{Candidate: a.candidateEntry(), Report: a.reportEntry(),
 			Sink: a.sinkEntry(), Diagnostic: a.diagnosticEntry()},
+		Sink:    a.verification(),
 		Usage:   a.usage(usage, seen),
 		Cleanup: a.cleanup(removed),
 	}
@@ -144,6 +168,9 @@ func (a *attempt) candidateEntry() record.Channel {
 	entry := record.Channel{Limit: a.limit(a.admitted.Limits.ReportBytes)}
 	if a.candidate == nil {
 		return entry
+	}
+	if a.sink != nil { // what it leaves (C-40)
+		entry.Limit = record.Number(a.ledger.Limit() - a.sink.meter.Accepted())
 	}
 	meter := a.candidate.meter
 	entry.Observed, entry.Accepted = meter.Observed(), meter.Accepted()
@@ -181,12 +208,6 @@ func (a *attempt) diagnosticEntry() record.Channel {
 	entry.SourceTotalKnown = a.diagnostics.ended() && a.quiet()
 	entry.Complete = entry.SourceTotalKnown && !entry.Truncated && !a.diagnosticOut.failed
 	return entry
-}
-
-func (a *attempt) sinkEntry() record.Sink {
-	sink := record.NoSink()
-	sink.Limit = a.admitted.Limits.SinkBytes
-	return sink
 }
 
 // limit is the effective limit, else what was granted (C-81).

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -30,9 +31,9 @@ var programs = sync.OnceValues(func() (string, error) {
 	}
 	gcc := []string{"gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o"}
 	for _, command := range [][]string{
-		{"go", "build", "-o", folder + "/refsup", "../cmd/refsup"},
+		{"go", "build", "-o", folder + "/", "../cmd/refsup", "../cmd/reffinal"},
 		append(append(gcc[:len(gcc):len(gcc)], folder+"/jail", "-static"), launcher...),
-		append(gcc[:len(gcc):len(gcc)], folder+"/actor", "testdata/actor.c"),
+		append(gcc[:len(gcc):len(gcc)], folder+"/actor", "testdata/actor.c", "testdata/sinkactor.c"),
 		append(gcc[:len(gcc):len(gcc)], folder+"/tool", "testdata/tool.c"),
 	} {
 		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
@@ -58,6 +59,7 @@ type launch struct {
 	env       []string
 	jailed    bool
 	producer  string // "" is the actor
+	finalizer string // "" is the real one
 	bin       string // folder of S and its launcher; "" is the test's own
 	library   string // "" is no library: the actor reads none
 	chart     string // "" is the test's own
@@ -72,12 +74,17 @@ type launch struct {
 	build     *build // the entrypoint facade; nil is the direct one
 	spoolAt   string // folder; "" is a new one
 
+	stream  []byte   // what the producer writes to its sink, as its --so
+	planned int64    // certified sink bytes; 0 for none
+	sinkTo  endpoint // how --report-sink-fd is given and read
+
 	atFirstNote func(s *os.Process) // control, when the first diagnostic byte has come
 }
 
 // result is what the host got.
 type result struct {
 	report, diagnostics []byte
+	sink                []byte // from the inherited endpoint
 	packets             [][]byte
 	record              terminal
 	exit                int
@@ -107,6 +114,7 @@ type terminal struct {
 		Omitted bool `json:"failure_claim_omitted"`
 	} `json:"producer"`
 	Charged  int64              `json:"report_charged_bytes"`
+	Sink     *verification      `json:"sink_verification"`
 	Channels map[string]channel `json:"channels"`
 	Cleanup  map[string]struct {
 		Value *bool `json:"value"`
@@ -120,6 +128,11 @@ type channel struct {
 	Truncated bool   `json:"truncated"`
 	Complete  bool   `json:"complete"`
 	Known     bool   `json:"source_total_known"`
+
+	Limit    *int64  `json:"limit_bytes"`
+	SHA256   *string `json:"sha256"`
+	Approved *string `json:"accepted_sha256"`
+	Logical  *string `json:"logical_sha256"`
 }
 
 const attemptID = "00112233445566778899aabbccddeeff"
@@ -143,6 +156,9 @@ func requireRoot(t testing.TB) string {
 func (l launch) run(t testing.TB) result {
 	t.Helper()
 	folder := cmp.Or(l.bin, requireRoot(t))
+	if l.stream != nil {
+		l.library = streamFile(t, l.stream)
+	}
 	report, diagnostics := newPipe(t), newPipe(t)
 	pair := must(unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0))(t)
 	ours, theirs := os.NewFile(uintptr(pair[0]), "terminal"), os.NewFile(uintptr(pair[1]), "terminal of S")
@@ -156,6 +172,7 @@ func (l launch) run(t testing.TB) result {
 	command.Env = append(os.Environ(), append([]string{"TOUCHSTONE_LAUNCH_FD=4"}, l.env...)...)
 	command.Stdout, command.Stderr = report.write, diagnostics.write
 	command.ExtraFiles = []*os.File{theirs, l.descriptor(t, folder), memory(t, 65536)}
+	sink := l.sinkEndpoint(t, command)
 	if l.user != 0 {
 		command.SysProcAttr = ordinary(l.user)
 	}
@@ -169,7 +186,7 @@ func (l launch) run(t testing.TB) result {
 	hang := time.AfterFunc(15*time.Second, func() { _ = command.Process.Kill() })
 	defer hang.Stop()
 	var r result
-	diagnosed, reported := make(chan []byte, 1), make(chan []byte, 1)
+	diagnosed, reported, sunk := make(chan []byte, 1), make(chan []byte, 1), make(chan []byte, 1)
 	if !l.stopNotes {
 		var once sync.Once
 		diagnosed = diagnostics.drain(func() {
@@ -177,6 +194,9 @@ func (l launch) run(t testing.TB) result {
 				once.Do(func() { l.atFirstNote(command.Process) })
 			}
 		})
+	}
+	if l.sinkTo == readSink {
+		sunk = sink.drain(nil)
 	}
 	if !l.stopReads {
 		reported = report.drain(func() { r.maxRSS = max(r.maxRSS, highWater(command.Process.Pid)) })
@@ -192,6 +212,12 @@ func (l launch) run(t testing.TB) result {
 	}
 	if l.stopNotes {
 		diagnosed = diagnostics.drain(nil)
+	}
+	if l.sinkTo == stalledSink {
+		sunk = sink.drain(nil)
+	}
+	if l.sinkTo == readSink || l.sinkTo == stalledSink {
+		r.sink = <-sunk
 	}
 	r.report, r.diagnostics = <-reported, <-diagnosed
 	r.packets = packets(t, ours)
@@ -209,7 +235,7 @@ func (l launch) arguments(folder string) []string {
 	}
 	chart := cmp.Or(l.chart, folder+"/chart.csv")
 	arguments := []string{"run_json", "--report-channel", "supervised/v1", "--terminal-status-fd", terminal,
-		"--so", cmp.Or(l.library, chart), "--ohlcv", chart, "--inputs", l.actor}
+		"--so", cmp.Or(l.library, folder+"/chart.csv"), "--ohlcv", chart, "--inputs", l.actor}
 	if l.jailed {
 		arguments = append(arguments, "--profile", "jailed")
 	}
@@ -219,6 +245,10 @@ func (l launch) arguments(folder string) []string {
 // descriptor is the launch descriptor, in a file without a name.
 func (l launch) descriptor(t testing.TB, folder string) *os.File {
 	t.Helper()
+	planned := "null"
+	if l.planned != 0 {
+		planned = strconv.FormatInt(l.planned, 10)
+	}
 	producer, grants, bytes := l.producer, l.grants, l.spool
 	if producer == "" {
 		producer = folder + "/actor"
@@ -231,15 +261,15 @@ func (l launch) descriptor(t testing.TB, folder string) *os.File {
 	}
 	spool := cmp.Or(l.spoolAt, t.TempDir())
 	pairing := spool + "/pairing.json"
-	content := fmt.Sprintf(`{"version":1,"producer":{"path":%q},"jail":{"path":%q},"uids":{"first":200000,"count":4096},`+
+	content := fmt.Sprintf(`{"version":1,"producer":{"path":%q},"jail":{"path":%q},"finalizer":{"path":%q},"uids":{"first":200000,"count":4096},`+
 		`"system":["/usr","/lib","/lib64","/bin","/etc/ld.so.cache"],"scratch_bytes":8388608,"scratch_files":256}`,
-		producer, folder+"/jail")
+		producer, folder+"/jail", cmp.Or(l.finalizer, folder+"/reffinal"))
 	if err := os.WriteFile(pairing, l.build.paired(content, folder), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	f := memory(t, 0)
-	_, err := fmt.Fprintf(f, `{"version":1,"attempt_id":%q,"grants":{%s},"planned_sink_bytes":null,`+
-		`"spool":{"path":%q,"bytes":%d},"pairing":%q}`, attemptID, grants, spool, bytes, pairing)
+	_, err := fmt.Fprintf(f, `{"version":1,"attempt_id":%q,"grants":{%s},"planned_sink_bytes":%s,`+
+		`"spool":{"path":%q,"bytes":%d},"pairing":%q}`, attemptID, grants, planned, spool, bytes, pairing)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,8 +73,9 @@ func (a *attempt) batch() (seen []outcome.Observation) {
 			seen = append(seen, w.ready()...)
 		}
 	}
-	seen = append(seen, a.flush(a.report)...)
-	seen = append(seen, a.flush(a.diagnosticOut)...)
+	for _, p := range a.publishers() {
+		seen = append(seen, a.flush(p)...)
+	}
 	return append(seen, a.overdue()...)
 }
 
@@ -97,14 +98,29 @@ func (a *attempt) watches() []watch {
 				return a.onDiagnostics(source)
 			})
 		}
-		add(len(a.worker.pending) == 0, a.candidate.fd, unix.POLLIN, a.onCandidate)
-		add(a.worker.busy(), a.worker.input, unix.POLLOUT, a.onWorkerInput)
+		if s := a.sink; s != nil { // before the candidate, which it precedes
+			v := s.finalizer
+			add(s.reading(), s.fd, unix.POLLIN, a.onSink)
+			add(s.reading() && !s.silent, a.candidate.fd, unix.POLLIN, a.onEarlyCandidate)
+			add(v.input.busy(), v.input.fd, unix.POLLOUT, a.onRelay)
+			add(true, v.receipt, unix.POLLIN, a.onReceipt)
+			add(!v.ended, v.pidfd, unix.POLLIN, a.onFinalizer)
+		}
+		add(a.captured() && len(a.worker.input.pending) == 0, a.candidate.fd, unix.POLLIN, a.onCandidate)
+		add(a.worker.input.busy(), a.worker.input.fd, unix.POLLOUT, a.onWorkerInput)
 		add(true, a.worker.control, unix.POLLIN, a.onWorker)
-		add(a.relaying && len(a.report.pending) == 0, a.worker.output, unix.POLLIN, a.onDocument)
+		add(a.delivering.wants(), a.worker.output, unix.POLLIN, a.onRetained)
 	}
-	add(len(a.report.pending) > 0, a.report.fd, unix.POLLOUT, nothing)
-	add(len(a.diagnosticOut.pending) > 0, a.diagnosticOut.fd, unix.POLLOUT, nothing)
+	for _, p := range a.publishers() {
+		add(len(p.pending) > 0, p.fd, unix.POLLOUT, nothing)
+	}
 	return list
+}
+
+// publishers are the channels to the host, in the order of their transport
+// ties.
+func (a *attempt) publishers() []*publisher {
+	return []*publisher{a.report, a.sinkOut, a.diagnosticOut}
 }
 
 // nothing is for publishers: they are flushed in every batch.
@@ -116,12 +132,12 @@ func (a *attempt) untilNext() time.Duration {
 	if !a.machine.Expired() {
 		next = a.wall
 	}
-	for _, at := range []time.Duration{a.graceAt, a.stopBy} {
+	for _, at := range []time.Duration{a.graceAt, a.stopBy, a.finalizerBy, a.brokenBy()} {
 		if at > 0 {
 			next = min(next, at)
 		}
 	}
-	for _, p := range []*publisher{a.report, a.diagnosticOut} {
+	for _, p := range a.publishers() {
 		if at, pending := p.deadline(); pending {
 			next = min(next, at, a.now()+retryInterval)
 		}
@@ -136,7 +152,7 @@ func (a *attempt) overdue() (seen []outcome.Observation) {
 		a.told.expiry = true
 		seen = append(seen, outcome.Expiry(a.stage(), a.wall))
 	}
-	for _, p := range []*publisher{a.report, a.diagnosticOut} {
+	for _, p := range a.publishers() {
 		if at, pending := p.deadline(); pending && now >= at {
 			p.fail()
 			seen = append(seen, outcome.Stall(p.channel, at))
@@ -150,7 +166,30 @@ func (a *attempt) overdue() (seen []outcome.Observation) {
 		a.told.domain, a.stopBy = true, 0
 		seen = append(seen, outcome.DomainEnded())
 	}
+	return append(seen, a.overdueFinalizer(now)...)
+}
+
+// overdueFinalizer: one that has closed its input does not end by itself, or a
+// killed one does not end.
+func (a *attempt) overdueFinalizer(now time.Duration) (seen []outcome.Observation) {
+	if at := a.brokenBy(); at > 0 && now >= at {
+		a.sink.finalizer.goneBy = 0
+		seen = append(seen, outcome.SinkFailure(outcome.ReasonSinkPeerClosed))
+	}
+	if a.finalizerBy > 0 && now >= a.finalizerBy && !a.told.finalizer {
+		a.told.finalizer, a.finalizerBy = true, 0
+		seen = append(append(seen, outcome.FinalizerEnded()), a.retire(0)...)
+	}
 	return seen
+}
+
+// brokenBy is when a finalizer that has closed its input must have ended, for
+// its own end to count; 0 for never.
+func (a *attempt) brokenBy() time.Duration {
+	if a.sink == nil || a.sink.finalizer.ended {
+		return 0
+	}
+	return a.sink.finalizer.goneBy
 }
 
 // flush writes what is pending, but no byte after W (R16).
@@ -171,22 +210,38 @@ func (a *attempt) act(action outcome.Action) []outcome.Observation {
 		if a.stopBy == 0 {
 			a.stopBy = a.now() + stopGrace
 		}
+		if a.machine.AwaitsSink() && a.machine.Failure() != nil && a.graceAt == 0 { // the finalizer has a while
+			a.graceAt = a.now() + stopGrace/2
+		}
 		a.asked = false
 		a.terminated = a.terminated || !a.reaped
 		return a.faulty(a.domain.Kill())
+	case outcome.Dismiss:
+		a.graceAt = a.now() + stopGrace/2
+		return a.faulty(shut(&a.sink.handoff))
+	case outcome.KillFinalizer:
+		a.finalizerBy = a.now() + stopGrace/2
+		return a.faulty(a.sink.finalizer.kill())
 	case outcome.AskSurvivors:
 		a.asked = true
 		if a.domain.AskSurvivor() != nil { // an init that is gone holds nothing together
 			a.asked = false
 			return []outcome.Observation{outcome.SurvivorsAnswered(true)}
 		}
-	case outcome.PublishReport:
+	case outcome.PublishSink:
 		a.times.publish, a.spent.publish = a.now(), spent()
+		return a.export()
+	case outcome.PublishReport:
+		if a.times.publish == 0 {
+			a.times.publish, a.spent.publish = a.now(), spent()
+		}
 		return a.relay()
 	case outcome.PublishClaim:
 		return a.relay()
 	case outcome.PublishReplacement:
 		return a.replace()
+	case outcome.PublishName:
+		return a.faulty(a.worker.order(order{word: orderName}))
 	}
 	return nil
 }

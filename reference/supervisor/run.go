@@ -111,8 +111,9 @@ func (a *attempt) awaitDomain() {
 // nonblocking makes the endpoints that S writes nonblocking. Rules: R17.
 func (a *attempt) nonblocking() (err error) {
 	for fd, usable := range map[int]bool{
-		admission.ReportFD:     a.admitted.ReportUsable,
-		admission.DiagnosticFD: a.admitted.DiagnosticUsable,
+		admission.ReportFD:        a.admitted.ReportUsable,
+		admission.DiagnosticFD:    a.admitted.DiagnosticUsable,
+		a.admitted.Request.SinkFD: a.admitted.SinkUsable,
 	} {
 		if usable {
 			err = errors.Join(err, unix.SetNonblock(fd, true))

@@ -27,14 +27,20 @@ type shape struct {
 }
 
 // newShape returns the shape of one operation's documents. A report may have
-// further members, as later engines add some, but none of these is optional.
-func newShape(operation admission.Operation) shape {
+// further members, as later engines add some, but none of these is optional. A
+// report beside an explicit sink refers to it in place of what the sink holds.
+func newShape(operation admission.Operation, route outcome.Route) shape {
 	wanted := map[admission.Operation]map[string]byte{
 		admission.Backtest: {"engine": '"', "input": '{', "applied_inputs": '{', "applied_overrides": '{',
 			"applied_runtime": '{', "elapsed_seconds": '0', "summary": '{', "diagnostics": '{', "trades": '[',
 			"metrics": '{', "equity_curve": '['},
 		admission.Capabilities: {"engine": '"', "capabilities": '{'},
 		admission.Validation:   {"engine": '"', "validation_only": 't', "report_window": '{'},
+	}
+	if route == outcome.Inherited || route == outcome.Named {
+		delete(wanted[admission.Backtest], "trades")
+		delete(wanted[admission.Backtest], "equity_curve")
+		wanted[admission.Backtest]["report_sink"] = '{'
 	}
 	return shape{wanted: wanted[operation]}
 }

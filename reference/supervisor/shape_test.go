@@ -14,7 +14,7 @@ import (
 // settle scans and judges one document as the worker does.
 func settle(t *testing.T, operation admission.Operation, document string) message {
 	t.Helper()
-	s := newShape(operation)
+	s := newShape(operation, outcome.NoSink)
 	scanner := jsonscan.New(s.limits())
 	if err := scanner.Write([]byte(document + "\n")); err != nil {
 		t.Fatalf("%s: %v", document, err)

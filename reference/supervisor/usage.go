@@ -172,7 +172,7 @@ func (a *attempt) jobUsage(u jail.Usage, m measured) record.Entry {
 	}
 	job.Set("wall", contracts.SourceClock, admitted(a.times.closed.Milliseconds(), limits.WallMS))
 	job.Set("report_bytes", contracts.SourceChannel, admitted(a.ledger.Charged(), limits.ReportBytes))
-	job.Set("sink_bytes", contracts.SourceChannel, record.Quantity{Used: record.Number(0), Limit: limits.SinkBytes})
+	job.Set("sink_bytes", contracts.SourceChannel, record.Quantity{Used: record.Number(a.sinkEntry().Accepted), Limit: limits.SinkBytes})
 	job.Set("diagnostic_bytes", contracts.SourceChannel,
 		admitted(a.diagnosticEntry().Accepted, limits.DiagnosticBytes))
 	setCPU(job, spent())

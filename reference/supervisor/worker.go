@@ -20,70 +20,111 @@ const (
 	workerControl = 3
 )
 
+// job is what a worker is started for, as its arguments carry it.
+type job struct {
+	Operation   admission.Operation
+	Route       outcome.Route
+	ReportBytes int64  // the whole allowance
+	SinkBytes   int64  // the sink's part of it at most
+	AttemptID   string // names what has a name before its time
+	Spool       string
+	Target      string // the caller's name for the sink, "" without
+}
+
+func (j job) arguments() []string {
+	return []string{strconv.Itoa(int(j.Operation)), strconv.Itoa(int(j.Route)), strconv.FormatInt(j.ReportBytes, 10),
+		strconv.FormatInt(j.SinkBytes, 10), j.AttemptID, j.Spool, j.Target}
+}
+
+func readJob(args []string) (job, error) {
+	if len(args) != 7 {
+		return job{}, fmt.Errorf("read job: %d arguments", len(args))
+	}
+	var numbers [4]int64
+	for i := range numbers {
+		n, err := strconv.ParseInt(args[i], 10, 64)
+		if err != nil {
+			return job{}, fmt.Errorf("read job: %w", err)
+		}
+		numbers[i] = n
+	}
+	return job{admission.Operation(numbers[0]), outcome.Route(numbers[1]), numbers[2], numbers[3], args[4], args[5], args[6]}, nil
+}
+
 // worker is the process behind a link. Unlike S it may block: S kills it.
 type worker struct {
-	spool   int // the retained candidate: an unlinked file
-	size    int64
+	job job
+	storage
 	scanner *jsonscan.Scanner
 	shape   shape
 	settled bool
 }
 
 // Work is the worker's main function: it reserves, retains, judges and gives
-// back one candidate. It returns the exit status, which nobody trusts.
+// back one candidate, and looks after the file of one sink, as S orders. It
+// returns the exit status, which nobody trusts.
 //
 // Rules: R04, R09, C-74.
 func Work(args []string) int {
-	if len(args) != 3 {
+	j, err := readJob(args)
+	if err != nil {
 		return 2
 	}
-	operation, err1 := strconv.Atoi(args[0])
-	size, err2 := strconv.ParseInt(args[1], 10, 64)
-	if errors.Join(err1, err2) != nil {
-		return 2
-	}
-	w := worker{shape: newShape(admission.Operation(operation))}
+	w := worker{job: j}
+	w.shape = newShape(w.job.Operation, w.job.Route)
 	w.scanner = jsonscan.New(w.shape.limits())
-	if err := w.reserve(args[2], size); err != nil {
+	passed, err := w.reserve(w.job)
+	if err != nil {
 		return w.fail(sayRefused)
 	}
-	noteReserved(w.spool)
+	noteReserved(w.files()...)
 	go sample()
-	if err := say(message{Word: sayReserved}); err != nil {
-		return 1
+	err = say(message{Word: sayReserved}, passed...)
+	for err == nil {
+		var o order
+		if o, err = hearOrder(); err == nil {
+			err = w.obey(o)
+		}
 	}
-	if err := w.retain(); err != nil {
-		return w.fail(sayFailed)
-	}
-	if err := w.giveBack(); err != nil {
-		return w.fail(sayFailed)
-	}
-	return 0
+	return w.fail(sayFailed)
 }
 
-// fail says why the worker ends; the end itself is the message if that fails.
+// fail ends the worker: whatever has a name only here is removed, and the end
+// itself is the message if nothing can be said.
 func (w *worker) fail(word string) int {
 	_ = say(message{Word: word})
+	if w.discard(false) == nil {
+		_ = say(message{Word: sayDiscarded})
+	}
 	return 1
 }
 
-func say(m message) error {
-	return writeAll(workerControl, m.encode())
-}
-
-// reserve makes an unlinked file in the spool and allocates all of it: storage
-// that cannot be had is refused before anything of the customer's starts.
-func (w *worker) reserve(spool string, size int64) (err error) {
-	w.spool, err = unix.Open(spool, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
-	if err != nil {
-		return fmt.Errorf("open spool %q: %w", spool, err)
-	}
-	for {
-		err = unix.Fallocate(w.spool, unix.FALLOC_FL_KEEP_SIZE, 0, size)
-		if !errors.Is(err, unix.EINTR) {
+// obey does what one order says and answers it.
+func (w *worker) obey(o order) error {
+	answer, err := "", error(nil)
+	switch o.word {
+	case orderClear:
+		answer, err = sayCleared, w.clear()
+	case orderRetain:
+		if err := w.keep(w.job, o.bytes); err != nil {
 			return err
 		}
+		return errors.Join(say(message{Word: sayKept}), w.retain())
+	case orderSink:
+		return w.give(w.sink, w.sinkSize)
+	case orderDocument:
+		return w.give(w.candidate, w.size)
+	case orderName:
+		answer, err = sayNamed, w.rename()
+	case orderDiscard:
+		answer, err = sayDiscarded, w.discard(true)
+	default:
+		return fmt.Errorf("order %q: unknown", o.word)
 	}
+	if err != nil {
+		return err
+	}
+	return say(message{Word: answer})
 }
 
 // retain takes the candidate to its end. A value that no further byte can
@@ -101,7 +142,7 @@ func (w *worker) retain() error {
 		if w.settled {
 			continue
 		}
-		if err := writeAll(w.spool, buffer[:n]); err != nil {
+		if err := writeAll(w.candidate, buffer[:n]); err != nil {
 			return err
 		}
 		w.size += int64(n)
@@ -123,7 +164,7 @@ func (w *worker) judge() message {
 }
 
 func (w *worker) settle(m message) error {
-	noteWork(w.spool)
+	noteWork(w.files()...)
 	if w.settled {
 		return nil
 	}
@@ -131,29 +172,31 @@ func (w *worker) settle(m message) error {
 	return say(m)
 }
 
-// giveBack writes the retained document once S asks; S ends without asking by
-// closing control.
-func (w *worker) giveBack() error {
-	buffer := make([]byte, record.RelayQueueBytes)
-	if n, err := readSome(workerControl, buffer); n == 0 || err != nil {
-		return err
+// say sends one message, with the descriptors that belong to it.
+func say(m message, passed ...int) error {
+	var rights []byte
+	if len(passed) > 0 {
+		rights = unix.UnixRights(passed...)
 	}
-	for at := int64(0); at < w.size; {
-		n, err := unix.Pread(w.spool, buffer, at)
-		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case err != nil:
-			return err
-		case n == 0:
-			return fmt.Errorf("read spool: ends at byte %d of %d", at, w.size)
-		}
-		if err := writeAll(workerOutput, buffer[:n]); err != nil {
+	for {
+		err := unix.Sendmsg(workerControl, m.encode(), rights, nil, unix.MSG_NOSIGNAL)
+		if !errors.Is(err, unix.EINTR) {
 			return err
 		}
-		at += int64(n)
 	}
-	return unix.Close(workerOutput)
+}
+
+// hearOrder waits for the next order.
+func hearOrder() (o order, err error) {
+	packet := make([]byte, 4096)
+	n, err := readSome(workerControl, packet)
+	if err == nil && n == 0 {
+		err = errors.New("no more orders")
+	}
+	if err != nil {
+		return o, err
+	}
+	return decodeOrder(string(packet[:n]))
 }
 
 func readSome(fd int, b []byte) (int, error) {

@@ -1,7 +1,7 @@
 /* actor: a producer that does what its --inputs say, word by word, and nothing else.
  *
- * Arranges: candidates, diagnostics and ends of every kind. Words: report=N (a whole report document of N bytes, LF
- *           included), claim=N (a whole failure document whose args text has N bytes), legacy (a failure document
+ * Arranges: candidates, diagnostics and ends of every kind, and the words of sinkactor.c. Words: report=N (a whole
+ *           report document of N bytes, LF included), summary=N (the same beside an explicit sink), claim=N (a whole failure document whose args text has N bytes), legacy (a failure document
  *           without code), text=S (S as it stands on the candidate), lf, close (the candidate), out=N and err=N (N
  *           bytes on 1 and 2), status=N, signal=N, call=N (a raw system call without arguments), spin, stubborn
  *           (ignore SIGTERM). Ends with status 0 after the last word.
@@ -14,9 +14,11 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 
+#include "actor.h"
+
 static int candidate;
 
-static void all(int fd, const char *from, size_t n)
+void all(int fd, const char *from, size_t n)
 {
 	while (n > 0) {
 		ssize_t taken = write(fd, from, n);
@@ -45,9 +47,12 @@ static void document(const char *head, const char *tail, size_t pad)
 	all(candidate, tail, strlen(tail));
 }
 
-static void report(size_t size)
+static void report(size_t size, int summary)
 {
-	const char *head = "{\"engine\":\"pineforge\",\"input\":{},\"applied_inputs\":{},\"applied_overrides\":{},"
+	const char *head = summary ? "{\"engine\":\"pineforge\",\"input\":{},\"applied_inputs\":{},\"applied_overrides\":{},"
+			   "\"applied_runtime\":{},\"elapsed_seconds\":0.0,\"summary\":{},\"diagnostics\":{},"
+			   "\"report_sink\":{},\"metrics\":{},\"fingerprint\":\""
+			   : "{\"engine\":\"pineforge\",\"input\":{},\"applied_inputs\":{},\"applied_overrides\":{},"
 			   "\"applied_runtime\":{},\"elapsed_seconds\":0.0,\"summary\":{},\"diagnostics\":{},"
 			   "\"trades\":[],\"metrics\":{},\"equity_curve\":[],\"fingerprint\":\"";
 	const char *tail = "\"}\n";
@@ -61,8 +66,10 @@ static void act(const char *word, const char *value)
 {
 	long n = value ? strtol(value, NULL, 10) : 0;
 
-	if (!strcmp(word, "report"))
-		report((size_t)n);
+	if (act_on_sink(word, value, n))
+		return;
+	if (!strcmp(word, "report") || !strcmp(word, "summary"))
+		report((size_t)n, *word == 's');
 	else if (!strcmp(word, "claim"))
 		document("{\"engine\":\"pineforge\",\"error\":\"no\",\"code\":\"report_result_invalid\",\"args\":{\"field\":\"",
 			 "\",\"reason\":\"nonfinite\"}}\n", (size_t)n);
@@ -95,12 +102,15 @@ static void act(const char *word, const char *value)
 
 int main(int argc, char **argv)
 {
-	char *inputs = NULL, *rest = NULL;
+	char *inputs = NULL, *source = NULL, *rest = NULL;
 
 	candidate = getenv("TOUCHSTONE_CANDIDATE_FD") ? atoi(getenv("TOUCHSTONE_CANDIDATE_FD")) : 1;
 	for (int i = 1; i + 1 < argc; i++)
 		if (!strcmp(argv[i], "--inputs"))
 			inputs = argv[i + 1];
+		else if (!strcmp(argv[i], "--so"))
+			source = argv[i + 1];
+	open_sink(inputs, source);
 	for (char *word = strtok_r(inputs, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		char *value = strchr(word, '=');
 
