@@ -58,8 +58,16 @@ func (in *intake) read() ([]byte, error) {
 	return kept, nil
 }
 
-func (in *intake) open() bool   { return in.fd >= 0 }
-func (in *intake) close() error { return shut(&in.fd) }
+func (in *intake) open() bool { return in.fd >= 0 }
+
+// close may be called of one that was never made: a setup can fail between
+// two streams.
+func (in *intake) close() error {
+	if in == nil {
+		return nil
+	}
+	return shut(&in.fd)
+}
 
 // diagnostics are the private streams of all diagnostic sources: one budget,
 // one digest, one queue. Rules: R06.

@@ -62,3 +62,12 @@ func oneBudget(t *testing.T, limit int, chunks []int) bool {
 	return bytes.Equal(kept, sent[:min(limit, len(sent))]) && d.meter.Observed() == int64(min(limit+1, len(sent))) &&
 		bytes.Equal(d.digest.Sum(nil), want[:]) && d.close() == nil && !d.open()
 }
+
+// A setup that ran out of descriptors between the two streams refuses the run;
+// it must not end by a nil stream.
+func TestAStreamThatWasNeverMadeCloses(t *testing.T) {
+	a := &attempt{diagnostics: newDiagnostics(1)}
+	if seen := a.stopReading(); len(seen) > 0 {
+		t.Errorf("saw %v", seen)
+	}
+}
