@@ -305,3 +305,19 @@ func TestAliasesAreOneChannel(t *testing.T) {
 		t.Errorf("report %q, given %+v", a.ReportBytes(), a.Launch.Descriptors)
 	}
 }
+
+func TestALauncherIsStartedWithoutWhatIsSaid(t *testing.T) {
+	for what, wanted := range map[string]string{
+		"":               "namespace ok, filter ok, privilege ok, descriptor ok",
+		"namespaces":     "namespace EPERM, filter ok, privilege ok, descriptor ok",
+		"filters":        "namespace ok, filter ENOSYS, privilege ok, descriptor ok",
+		"privilege":      "namespace EPERM, filter ok, privilege EPERM, descriptor ok",
+		"descriptors=99": "namespace ok, filter ok, privilege ok, descriptor EINVAL",
+	} {
+		s := meeting()
+		s.Deprived = what
+		if a := attempted(t, s, fake(t, "try", "exit=0")); string(a.DiagnosticBytes()) != wanted {
+			t.Errorf("%s: %q", what, a.DiagnosticBytes())
+		}
+	}
+}

@@ -17,6 +17,10 @@ import (
 
 // The test binary is also the attempt process, as touchstone-attempt is.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == DepriveWord {
+		fmt.Fprintln(os.Stderr, Deprive(os.Args[2:]))
+		os.Exit(70)
+	}
 	if os.Getenv(groupVariable) != "" {
 		if err := Run(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -61,7 +61,10 @@ func (a *attempt) forkInGroups(gifts []given) (pid int, mono int64, err error) {
 	if err := join(a.groups.leaves); err != nil {
 		return 0, 0, errors.Join(err, join(a.groups.parents))
 	}
-	pid, err = fork(a.command, gifts)
+	command, err := deprived(a.command, a.scenario.Deprived, a.command.Path())
+	if err == nil {
+		pid, err = fork(command, gifts)
+	}
 	mono = evidence.Monotonic()
 	return pid, mono, errors.Join(err, join(a.groups.parents))
 }
@@ -180,8 +183,7 @@ func closeGiven(gifts []given) error {
 
 // fork starts the process with exactly the given descriptors.
 func fork(c launcherfile.Command, gifts []given) (int, error) {
-	i := slices.IndexFunc(c.Environment, func(v string) bool { return strings.HasPrefix(v, "PATH=") })
-	program, err := executable(c.Argv[0], strings.TrimPrefix(c.Environment[i], "PATH="))
+	program, err := executable(c.Argv[0], c.Path())
 	if err != nil {
 		return 0, err
 	}

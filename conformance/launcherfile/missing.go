@@ -101,6 +101,12 @@ func (f File) missingOptions(s scenario.Scenario) []string {
 
 func (f File) missingGrants(s scenario.Scenario) []string {
 	var missing []string
+	if s.Admission == scenario.AdmissionCut && f.Launch.Document == "" {
+		missing = append(missing, "no launch document")
+	}
+	if s.Admission == scenario.AdmissionNone && !f.CanSet(s.Cell, "attempt_id") {
+		missing = append(missing, "no way to set {attempt_id}, so none to leave it out")
+	}
 	asked := []struct {
 		name string
 		set  bool

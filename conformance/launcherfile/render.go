@@ -37,6 +37,16 @@ type Command struct {
 	Pairing     string       // content of Values.Pairing; "" is none
 }
 
+// Path is the search path of the command's environment.
+func (c Command) Path() string {
+	for _, v := range c.Environment {
+		if path, found := strings.CutPrefix(v, "PATH="); found {
+			return path
+		}
+	}
+	return ""
+}
+
 // Fixed variables of every started process.
 const (
 	searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -55,10 +65,7 @@ func (f File) Supervised(s scenario.Scenario, v Values) (Command, error) {
 	r.arguments(profile.Arguments)
 	r.variables(facade.Environment)
 	r.variables(profile.Environment)
-	r.variables(f.Launch.Environment)
-	if f.Launch.DescriptorVariable != "" {
-		r.environment[f.Launch.DescriptorVariable] = strconv.Itoa(v.LaunchFD)
-	}
+	document := r.admission(f, s.Admission, v)
 	r.activate(s, v, facade)
 	r.requests(endpointRequests(s, v), facade.Options, facade.Variables)
 	for _, o := range s.Options {
@@ -70,7 +77,7 @@ func (f File) Supervised(s scenario.Scenario, v Values) (Command, error) {
 	}
 	command := r.command()
 	command.Descriptors = slices.Clone(profile.Descriptor)
-	command.Document = r.document(f.Launch.Document)
+	command.Document = document
 	command.Pairing = r.document(f.Pairing.Template)
 	return command, r.err
 }
@@ -85,6 +92,25 @@ func (f File) Unsupervised(s scenario.Scenario, v Values) (Command, error) {
 	r.variables(f.Reference.Environment)
 	r.requests(s, f.Reference.Options, nil)
 	return r.command(), r.err
+}
+
+// admission gives what the host admits the launch with, and returns the launch
+// document, "" for none.
+//
+// Rules: C-2, C-3.
+func (r *renderer) admission(f File, how string, v Values) (document string) {
+	if how == scenario.AdmissionNone {
+		return ""
+	}
+	r.variables(f.Launch.Environment)
+	if f.Launch.DescriptorVariable != "" {
+		r.environment[f.Launch.DescriptorVariable] = strconv.Itoa(v.LaunchFD)
+	}
+	document = r.document(f.Launch.Document)
+	if how == scenario.AdmissionCut {
+		document = document[:len(document)/2]
+	}
+	return document
 }
 
 // activate gives what activates supervision, unless the scenario gives or

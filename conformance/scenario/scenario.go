@@ -48,6 +48,8 @@ type Scenario struct {
 	PlannedSink *uint64  `json:"planned_sink"` // bytes; nil is none
 	Spool       Spool    `json:"spool"`
 
+	Admission        string            `json:"admission"` // "" is whole; none, cut
+	Deprived         string            `json:"deprived"`  // of what the launcher is started without, "" is nothing
 	Endpoints        Endpoints         `json:"endpoints"`
 	ExtraDescriptors int               `json:"extra_descriptors"` // further inheritable pipes left open at the launch
 	Inputs           map[string]string `json:"inputs"`
@@ -111,6 +113,21 @@ type Grants struct {
 	Stall      *uint64 `json:"stall"`      // ms
 	Memory     *uint64 `json:"memory"`     // bytes
 }
+
+// What the host says of identity, grants and storage at admission.
+const (
+	AdmissionNone = "none" // nothing
+	AdmissionCut  = "cut"  // the first half of the launch document
+)
+
+// What a launcher can be started without; Descriptors is followed by =N, the
+// number below which it can open any.
+const (
+	Namespaces  = "namespaces" // the kernel refuses new ones
+	Filters     = "filters"    // the kernel refuses seccomp
+	Privilege   = "privilege"  // no capability
+	Descriptors = "descriptors"
+)
 
 // Spool is the bounded storage that the host supplies.
 type Spool struct {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 )
@@ -55,8 +57,23 @@ func (s Scenario) checkHead() error {
 		oneOf("facade", s.Cell.Facade, "direct", "entrypoint"),
 		oneOf("profile", s.Cell.Profile, "unjailed", "jailed"),
 		oneOf("kind", string(s.Kind), string(Launch), string(Reference), string(Control)),
+		oneOf("admission", s.Admission, "", AdmissionNone, AdmissionCut),
+		CheckDeprived(s.Deprived),
 		oneOf("operation", string(s.Operation), "", string(Full), string(Capabilities), string(Validation)),
 	)
+}
+
+// CheckDeprived says what is wrong with a word for what a launcher is started
+// without.
+func CheckDeprived(what string) error {
+	kind, text, counted := strings.Cut(what, "=")
+	if !counted {
+		return oneOf("deprived", kind, "", Namespaces, Filters, Privilege)
+	}
+	if n, err := strconv.ParseUint(text, 10, 16); err != nil || n < 3 {
+		return fmt.Errorf("deprived %q: want a number from 3 on", what)
+	}
+	return oneOf("deprived", kind, Descriptors)
 }
 
 func (s Scenario) checkFixture() error {

@@ -79,6 +79,8 @@
 //
 // # Verbs
 //
+//	admission none|cut
+//		what the host gives at admission: nothing, or half of the launch document
 //	at TRIGGER ACTION
 //		a control at a moment of the attempt
 //	bars N
@@ -89,6 +91,8 @@
 //		assert; see the nouns
 //	control
 //		run the fixture with no supervision
+//	deprive namespaces|filters|privilege|descriptors=N
+//		what the launcher is started without; N: no number from there on
 //	document NAME BASE [op…]
 //		build exact bytes; sets $NAME_size
 //	endpoint NAME=KIND…

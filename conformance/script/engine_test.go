@@ -209,14 +209,14 @@ func TestSettingsReachTheScenario(t *testing.T) {
 	f := &fake{}
 	runScript(t, f, strings.Join([]string{
 		`fixture plain trades=3`, `grant report=5000 memory=1`, `request mode=FULL operation=capabilities`, `endpoint report=stream terminal=same:report sink=pipe`,
-		`number terminal=900`, `negotiate without channel`, `negotiate env terminal=" 7" terminal=x`,
+		`admission cut`, `deprive descriptors=9`, `number terminal=900`, `negotiate without channel`, `negotiate env terminal=" 7" terminal=x`,
 		`extra-descriptors 2`, `pace report bytes=10 every=20ms`, `bars 9`, `spool 100`, `planned-sink 7`, `hang 5s`, `inputs a=b`,
 		`at rendezvous 2 kill producer TERM`, `at report bytes 5 observe producer`, `at time 300ms cancel`, `at rendezvous 1 poke 0 supervisor-pid`,
 		`let n $grant_report - 1`, `limit report=$n`, `control`,
 	}, "\n")+"\nfresh\nlaunch\ncheck T14.01 exit 0\n")
 	s := f.asked[0]
 	if s.Kind != scenario.Control || s.Fixture.Args["trades"] != "3" || *s.Grants.Report != 5000 || s.Mode != "FULL" || s.Operation != "capabilities" ||
-		s.Endpoints.Report != "stream" || s.Endpoints.Terminal != "same:report" || s.Endpoints.Sink != "pipe" || s.Endpoints.Numbers["terminal"] != 900 || s.Withheld[0] != "channel" || s.ExtraDescriptors != 2 || s.Bars != 9 || s.Spool.Bytes != 100 || *s.PlannedSink != 7 || s.HangMS != 5000 ||
+		s.Endpoints.Report != "stream" || s.Endpoints.Terminal != "same:report" || s.Endpoints.Sink != "pipe" || s.Endpoints.Numbers["terminal"] != 900 || s.Withheld[0] != "channel" || s.Admission != "cut" || s.Deprived != "descriptors=9" || s.ExtraDescriptors != 2 || s.Bars != 9 || s.Spool.Bytes != 100 || *s.PlannedSink != 7 || s.HangMS != 5000 ||
 		s.Inputs["a"] != "b" || len(s.Controls) != 4 {
 		t.Errorf("got %+v", s)
 	}

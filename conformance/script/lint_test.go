@@ -73,6 +73,8 @@ func TestLintRefuses(t *testing.T) {
 		"malformed verb":         {head + "limit report\n" + sound, "want key=value"},
 		"endpoint kind":          {head + "endpoint report=tube\n" + sound, "none of"},
 		"endpoint of itself":     {head + "endpoint report=same:report\n" + sound, "want another"},
+		"admission":              {head + "admission late\n" + sound, "none of"},
+		"deprive":                {head + "deprive sleep\n" + sound, "none of"},
 		"endpoint number":        {head + "number terminal=1\n" + sound, "not in 3..1023"},
 		"negotiate":              {head + "negotiate wall=1\n" + sound, "none of"},
 		"negotiate without":      {head + "negotiate without\n" + sound, "want channel or terminal"},

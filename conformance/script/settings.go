@@ -108,6 +108,22 @@ func setEndpoint(s *scenario.Scenario, words []string) error {
 	return s.Endpoints.Check()
 }
 
+func setAdmission(s *scenario.Scenario, words []string) error {
+	if len(words) != 1 {
+		return fmt.Errorf("want one word")
+	}
+	s.Admission = words[0]
+	return oneOf(s.Admission, scenario.AdmissionNone, scenario.AdmissionCut)
+}
+
+func setDeprived(s *scenario.Scenario, words []string) error {
+	if len(words) != 1 || words[0] == "" {
+		return fmt.Errorf("want one word")
+	}
+	s.Deprived = words[0]
+	return scenario.CheckDeprived(s.Deprived)
+}
+
 func setNumber(s *scenario.Scenario, words []string) error {
 	values, err := somePairs(words)
 	if err != nil {

@@ -42,6 +42,8 @@ func init() {
 		"limit":             {"limit [cli|env] KNOB=VALUE…", "caller limits, verbatim: report diagnostic wall stall", true, lintLimit, (*session).limit},
 		"grant":             setting("grant KNOB=N…", "host grants: report diagnostic wall stall memory", setGrant),
 		"request":           setting("request [mode=WORD] [operation=full|capabilities|validation] [option=NAME[=VALUE]]", "what is asked for; an option is one of the launcher file's own", setRequest),
+		"admission":         setting("admission none|cut", "what the host gives at admission: nothing, or half of the launch document", setAdmission),
+		"deprive":           setting("deprive namespaces|filters|privilege|descriptors=N", "what the launcher is started without; N: no number from there on", setDeprived),
 		"endpoint":          setting("endpoint NAME=KIND…", "what stands for an endpoint: report diagnostic terminal sink phase; kinds above", setEndpoint),
 		"number":            setting("number NAME=N…", "the descriptor number of an endpoint: terminal sink phase", setNumber),
 		"negotiate":         {"negotiate [cli|env] KNOB=VALUE… | negotiate without KNOB…", "what activates supervision, verbatim, in place of the usual: channel terminal", true, lintNegotiate, (*session).negotiate},

@@ -11,6 +11,10 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == driver.DepriveWord {
+		fmt.Fprintln(os.Stderr, "touchstone-attempt:", driver.Deprive(os.Args[2:]))
+		os.Exit(70)
+	}
 	if len(os.Args) != 1 {
 		fmt.Fprintln(os.Stderr, "touchstone-attempt: usage: no arguments, in an attempt folder, as touchstone certify starts it")
 		os.Exit(64)

@@ -7,9 +7,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <mqueue.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,6 +139,19 @@ static void show(const char *path)
 	close(fd);
 }
 
+static const char *tried(int done) { return done >= 0 ? "ok" : strerrorname_np(errno); }
+
+/* What this process is refused, in the order of scenario.Deprived's words. */
+static void try_all(void)
+{
+	uint32_t action = SECCOMP_RET_ERRNO;
+
+	dprintf(2, "namespace %s, ", tried(unshare(CLONE_NEWNET)));
+	dprintf(2, "filter %s, ", tried(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action)));
+	dprintf(2, "privilege %s, ", tried(sethostname("x", 1)));
+	dprintf(2, "descriptor %s", tried(fcntl(0, F_DUPFD, 200)));
+}
+
 static void take(const char *step, const char *value, char **argv)
 {
 	int number = atoi(value);
@@ -156,6 +172,8 @@ static void take(const char *step, const char *value, char **argv)
 		nanosleep(&(struct timespec){number / 1000, number % 1000 * 1000000L}, NULL);
 	else if (strcmp(step, "flood") == 0)
 		for (;;) write_all(2, candidate, sizeof candidate);
+	else if (strcmp(step, "try") == 0)
+		try_all();
 	else if (strcmp(step, "hang") == 0)
 		for (;;) pause();
 	else if (strcmp(step, "attack") == 0)
