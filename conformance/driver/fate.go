@@ -2,6 +2,7 @@ package driver
 
 import (
 	"errors"
+	"fmt"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,9 +21,23 @@ func (a *attempt) follow(pid int) {
 			return
 		}
 	}
-	if fd, err := unix.PidfdOpen(pid, 0); err == nil { // else it is gone
-		a.fates = append(a.fates, fate{pid, fd})
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return // it is gone
 	}
+	a.fates = append(a.fates, fate{pid, fd})
+	if seen := lines(pid, "mountinfo", "\n"); len(seen) > 0 {
+		a.record.event(evidence.ProducerMounts{PID: pid, Mounts: seen, HostRoot: deviceOf("/"), Spool: deviceOf(a.given(spoolFolder))})
+	}
+}
+
+// deviceOf is the device of a folder as mountinfo spells it.
+func deviceOf(folder string) string {
+	var st unix.Stat_t
+	if unix.Stat(folder, &st) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev))
 }
 
 // tellFates records how the producers ended that were reaped by now. A kernel

@@ -189,6 +189,15 @@ type Exit struct {
 	SystemUS  int64 `json:"system_us"`
 }
 
+// ProducerMounts are the lines of /proc/PID/mountinfo of a process when it was
+// first seen with the fixture's library mapped.
+type ProducerMounts struct {
+	PID      int      `json:"pid"`
+	Mounts   []string `json:"mounts"`
+	HostRoot string   `json:"host_root"` // device of the driver's root, major:minor
+	Spool    string   `json:"spool"`     // device of the spool
+}
+
 // ProducerExit is how a process that had mapped the fixture's library ended,
 // from the kernel and not from its parent. Exactly one of Status and Signal is
 // set. A producer that was too short to be seen, or that a kernel without
@@ -273,6 +282,9 @@ func (Producers) Kind() string { return "producers_at_first_report_byte" }
 
 // Kind is the value of the member kind.
 func (Exit) Kind() string { return "exit" }
+
+// Kind is the value of the member kind.
+func (ProducerMounts) Kind() string { return "producer_mounts" }
 
 // Kind is the value of the member kind.
 func (ProducerExit) Kind() string { return "producer_exit" }

@@ -33,6 +33,7 @@ var codecs = map[string]codec{
 	"observe":                        codecOf[Observe](),
 	"producers_at_first_report_byte": codecOf[Producers](),
 	"exit":                           codecOf[Exit](),
+	"producer_mounts":                codecOf[ProducerMounts](),
 	"producer_exit":                  codecOf[ProducerExit](),
 	"watchdog":                       codecOf[Watchdog](),
 	"lateness":                       codecOf[Lateness](),

@@ -247,6 +247,7 @@ func (m *model) events(w *evidence.Writer) {
 	at := int64(1e9)
 	next := func() int64 { at += 1e6; return at }
 	w.EventAt(next(), evidence.Start{PID: 2})
+	w.EventAt(next(), evidence.ProducerMounts{PID: 3, Mounts: []string{"3 2 8:1 /usr /usr ro - ext4 /dev/sda1 rw"}, HostRoot: "8:1", Spool: "0:40"})
 	w.Open(evidence.ReportFile)
 	w.Open(evidence.DiagnosticFile)
 	for _, b := range m.extra {

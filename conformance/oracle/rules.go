@@ -3,7 +3,7 @@ package oracle
 import "slices"
 
 // rules are the universal assertions in the order of their ids.
-var rules = slices.Concat(recordRules, successRules, usageRules)
+var rules = slices.Concat(recordRules, successRules, placeRules, usageRules)
 
 // recordRules hold of every attempt that is owed a record (T1.19) and of every
 // packet (all others).
@@ -65,6 +65,11 @@ var successRules = []rule{
 	{"T1.65", (*view).claimsSuccess, diagnosticsWhole},
 	{"T1.67", unusedSink, sinkAbsent},
 	{"T1.73", (*view).claimsSuccess, nothingUnknown},
+}
+
+// placeRules hold of every attempt whose producer was seen alive.
+var placeRules = []rule{
+	{"T22.13", sawMounts, hostNotMounted},
 }
 
 var usageRules = []rule{

@@ -109,6 +109,8 @@ var breakages = []breakage{
 		nine := 9
 		m.extra = append(m.extra, evidence.ProducerExit{PID: 3, Signal: &nine})
 	}},
+	{"T22.13", successModel, "the host's root", mounted("9 8 8:1 / /host rw - ext4 /dev/sda1 rw")},
+	{"T22.13", successModel, "the spool", mounted("9 8 0:40 /sub /work rw - tmpfs tmpfs rw")},
 	{"T1.47", successModel, "neither", put("producer.exit_status", "null")},
 	{"T1.48", refusalModel, "claim of an unknown code", put("producer.failure", `{"code":"made_up_code","args":{},"authority":"producer"}`)},
 	{"T1.48", refusalModel, "claim and omitted", func(m *model) {
@@ -382,5 +384,12 @@ func TestEveryCatalogCodeHasArgsThatPass(t *testing.T) {
 		if args.members = append(args.members, member{"undeclared", &node{kind: '['}}); argsFault(code, args) == "" {
 			t.Errorf("%s accepts an undeclared list", code)
 		}
+	}
+}
+
+// mounted adds what a producer had mounted.
+func mounted(line string) func(*model) {
+	return func(m *model) {
+		m.extra = append(m.extra, evidence.ProducerMounts{PID: 3, Mounts: []string{line}, HostRoot: "8:1", Spool: "0:40"})
 	}
 }
