@@ -62,9 +62,14 @@ fail_memory(const char *what)
 {
 	static int failing;
 
+	char args[128];
+
 	if (failing++)
 		exit(1);
-	fail("out_of_memory", "{}", "no memory for %s", what);
+	if (phase_after_execution() == NULL)
+		fail("out_of_memory", "{}", "no memory for %s", what);
+	snprintf(args, sizeof args, "{\"phase\":\"%s\",\"reason\":\"resource\"}", phase_after_execution());
+	fail("report_post_execution_failed", args, "no memory for %s", what);
 }
 
 /* What argparse does, and the failure document besides. */

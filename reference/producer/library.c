@@ -82,5 +82,11 @@ library_load(const char *path)
 	*(void **)&library.set_sink = find(handle, "strategy_set_report_sink_fd");
 	*(void **)&library.finish_sink = find(handle, "strategy_finish_report_sink");
 	*(void **)&library.sink_receipt = find(handle, "strategy_get_report_sink_receipt");
+	*(void **)&library.window_version = find(handle, "pf_selected_window_version");
+	*(void **)&library.set_window = find(handle, "strategy_set_selected_window_v1");
+	*(void **)&library.window_counts = find(handle, "strategy_selected_window_counts_v1");
+	*(void **)&library.observer_version = find(handle, "pf_execution_observer_version");
+	*(void **)&library.set_observer = find(handle, "strategy_set_execution_observer_v1");
+	*(void **)&library.observation = find(handle, "strategy_execution_observation_v1");
 	return library;
 }

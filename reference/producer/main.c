@@ -8,7 +8,7 @@
 
 #define ARGUMENTS "{\"option\":\"arguments\"}"
 
-/* The report modes without a provider, the jailed profile's sink (C-70), and what is not built. */
+/* The report modes without a provider, the jailed profile's path sink (C-70). */
 static void
 refuse_early(void)
 {
@@ -22,8 +22,6 @@ refuse_early(void)
 	}
 	if (strcmp(options.profile, "jailed") == 0 && options.sink != NULL)
 		fail("run_request_invalid", ARGUMENTS, "the jailed profile has no path sink");
-	if (options.phase_fd != NULL)
-		fail("run_request_invalid", ARGUMENTS, "this producer has no progress relay");
 }
 
 static _Noreturn void
@@ -31,9 +29,19 @@ print_help(void)
 {
 	puts("usage: run_json --so SO --ohlcv OHLCV [--inputs JSON] [--overrides JSON] [--input-tf TF] [--script-tf TF]\n"
 	    "                [--trade-start-ms MS] [--chart-tz TZ] [--report-mode FULL] [--profile unjailed|jailed]\n"
-	    "                [--report-sink PATH | --report-sink-fd N]\n"
+	    "                [--report-sink PATH | --report-sink-fd N] [--run-phase-fd N]\n"
+	    "                [--report-policy selected-window/v1 --window-start-ms MS --window-end-ms MS [--preroll-bars N]\n"
+	    "                 [--fed-start-ms MS]]\n"
 	    "                [--capabilities-json] [--validate-window-only] [--csv2bin OUT] [--help]");
 	exit(0);
+}
+
+static void
+enter(enum phase phase)
+{
+	phase_enter(phase);
+	if (phases_broken())
+		fail("harness_internal_error", "{}", "a phase record was not taken");
 }
 
 int
@@ -50,21 +58,26 @@ main(int argc, char **argv)
 	run.inputs = settings_parse(options.inputs, "inputs");
 	run.overrides = settings_parse(options.overrides, "overrides");
 	if (options.capabilities) {
-		library_load(options.so);
+		run.library = library_load(options.so);
 		t = text_new();
-		put_capabilities(&t);
+		put_capabilities(&t, &run.library);
 		publish(&t, 0);
 	}
+	run.window = window_parse();
+	phases_begin(run.window.selected);
+	enter(PHASE_PREFLIGHT);
 	run.feed = feed_read(options.ohlcv);
 	if (options.csv2bin != NULL) {
 		feed_dump(&run.feed, options.csv2bin);
 		return 0;
 	}
+	window_plan(&run.window, &run.feed);
 	if (options.validation) {
 		t = text_new();
-		put_validation(&t, &run.feed);
+		put_validation(&t, &run.window, &run.feed);
 		publish(&t, 0);
 	}
+	enter(PHASE_EXECUTION);
 	run.library = library_load(options.so);
 	run_backtest(&run);
 }

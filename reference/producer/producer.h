@@ -49,6 +49,7 @@ enum { NO_CUT = 1 << 30 };
 struct options {
 	const char *so, *ohlcv, *inputs, *overrides, *input_tf, *script_tf, *chart_tz;
 	const char *trade_start, *mode, *profile, *sink, *sink_fd, *phase_fd, *csv2bin;
+	const char *policy, *window_start, *window_end, *preroll, *fed_start;
 	int capabilities, validation, help;
 	int supervised;
 	int candidate;		/* descriptor of the document */
@@ -102,6 +103,12 @@ struct library {
 	int (*set_sink)(void *, int);
 	int (*finish_sink)(void *);
 	int (*sink_receipt)(void *, engine_sink_receipt *);
+	uint32_t (*window_version)(void);
+	int (*set_window)(void *, const engine_window *);
+	int (*window_counts)(void *, engine_window_counts *);
+	uint32_t (*observer_version)(void);
+	int (*set_observer)(void *, const engine_observer *);
+	int (*observation)(void *, engine_observation *);
 };
 struct library library_load(const char *path);
 
@@ -134,10 +141,25 @@ struct snapshot {
 };
 int snapshot_receive(int from, struct snapshot *s);
 
+/* window.c; without a policy nothing is selected and the whole feed is fed */
+struct bar_count {
+	int input, script;
+};
+struct window {
+	int selected;
+	int64_t start, end, fed_start;		/* ms; end exclusive */
+	int64_t preroll, input_ms, script_ms;
+	int64_t supplied_first, supplied_last;
+	struct bar_count supplied, before, inside;	/* before: fed, and not inside */
+};
+struct window window_parse(void);
+void window_plan(struct window *w, struct feed *feed);
+
 /* run.c */
 enum route { ROUTE_NONE, ROUTE_AUTOMATIC, ROUTE_NAMED, ROUTE_INHERITED };
 struct run {
 	struct feed feed;
+	struct window window;
 	struct object inputs, overrides;
 	struct library library;
 	void *strategy;
@@ -159,6 +181,19 @@ struct outcome {
 struct outcome run_succeeded(void);
 struct outcome run_failed(const char *code, const char *args, const char *error);
 
+int window_give(const struct run *run);
+struct outcome window_check(const struct run *run);
+
+/* phase.c */
+enum phase { PHASE_PREFLIGHT, PHASE_EXECUTION, PHASE_RESULT_ASSEMBLY, PHASE_SERIALIZATION, PHASE_COMPLETED };
+void phases_begin(int track);
+size_t phase_enter(enum phase phase);
+int phases_broken(void);
+int phases_attach(const struct run *run);
+void phases_detach(const struct run *run);
+int phases_observed(const struct run *run);
+const char *phase_after_execution(void);
+
 /* sink.c, in the order of the calls */
 enum { ARENA_FD = 5 };		/* reserved for the arena, never a sink */
 void sink_claim(int fd);
@@ -175,8 +210,10 @@ const char *put_report(struct text *t, const struct run *run);
 void put_metrics(struct text *t, const engine_metrics *metrics);
 
 /* documents.c */
-void put_capabilities(struct text *t);
-void put_validation(struct text *t, const struct feed *feed);
+void put_capabilities(struct text *t, const struct library *library);
+void put_validation(struct text *t, const struct window *w, const struct feed *feed);
+void put_window(struct text *t, const struct window *w, const struct feed *feed, int applied);
+void put_shape(struct text *t, const engine_report *report);
 int timeframe_seconds(const char *timeframe, const struct feed *feed);
 void put_minute(struct text *t, int64_t ms);
 

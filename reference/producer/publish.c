@@ -34,5 +34,12 @@ publish(struct text *t, int status)
 		fprintf(stderr, "producer: close document: %s\n", strerror(errno));
 		exit(1);
 	}
+	if (status == 0) {
+		phase_enter(PHASE_COMPLETED);
+		if (phases_broken()) {
+			fputs("producer: the last phase record was not taken\n", stderr);
+			exit(1);
+		}
+	}
 	exit(status);
 }

@@ -52,7 +52,7 @@ put_runtime(struct text *t, const engine_report *report)
 	else
 		put(t, ",\"trade_start_ms\":null,\"chart_tz\":");
 	put_string(t, options.chart_tz, NO_CUT);
-	put(t, "}");
+	put(t, options.policy != NULL ? ",\"report_window\":\"selected-window/v1\"}" : "}");
 }
 
 static void
@@ -238,6 +238,12 @@ put_report(struct text *t, const struct run *run)
 	if (whole) {
 		put(t, ",");
 		put_curve(t, run);
+	}
+	if (run->window.selected) {
+		put(t, ",");
+		put_window(t, &run->window, &run->feed, 1);
+		put(t, ",");
+		put_shape(t, &run->report);
 	}
 	put(t, ",\"fingerprint\":null}\n");
 	return nonfinite;

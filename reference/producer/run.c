@@ -37,6 +37,10 @@ configure(struct run *run)
 		library->set_trade_start(run->strategy, options.trade_start_ms);
 	if (*options.chart_tz != 0)
 		library->set_timezone(run->strategy, options.chart_tz);
+	if (window_give(run) != 0)
+		fail("window_mode_unsupported", "{\"capability\":\"selected_window\"}", "the strategy library takes no selected window");
+	if (phases_attach(run) != 0)
+		fail("strategy_library_incompatible", "{\"reason\":\"symbol_missing\"}", "the strategy library has no execution observer");
 }
 
 static char *
@@ -105,8 +109,14 @@ ask(const struct run *run)
 static _Noreturn void
 fail_run(const struct outcome *o)
 {
-	const char *error = *o->error != 0 ? o->error : "the run did not complete and the engine reported no error";
+	const char *phase = phase_after_execution(), *error = *o->error != 0 ? o->error : "the run did not complete and the engine reported no error";
 
+	int memory = o->coded && strcmp(o->code, "out_of_memory") == 0;
+	if (phase != NULL && (memory || !o->coded || !is_code(o->code))) {
+		char args[128];
+		snprintf(args, sizeof args, "{\"phase\":\"%s\",\"reason\":\"%s\"}", phase, memory ? "resource" : "exception");
+		fail_exit(1, "report_post_execution_failed", args, error);
+	}
 	if (!o->coded)
 		fail_exit(1, NULL, NULL, error);
 	if (!is_code(o->code))
@@ -163,19 +173,47 @@ finish_sink(struct run *run)
 	return sink_collect(run);
 }
 
+/* What a run that did not fail must have done. */
+static struct outcome
+inspect(struct run *run)
+{
+	struct outcome o;
+
+	if (phases_broken())
+		return run_failed("harness_internal_error", "{}", "a phase record was not taken");
+	if (!phases_observed(run))
+		return run_failed("report_post_execution_failed", "{\"phase\":\"result_assembly\",\"reason\":\"exception\"}",
+		    "the end of the execution was not observed once");
+	o = finish_sink(run);
+	return o.failed ? o : window_check(run);
+}
+
 static struct outcome
 serialise(struct text *t, struct run *run)
 {
 	char args[128], error[128];
 
-	*t = text_new();
 	ask_incarnations(run);
+	phase_enter(PHASE_SERIALIZATION);
+	if (phases_broken())
+		return run_failed("harness_internal_error", "{}", "a phase record was not taken");
+	*t = text_new();
 	const char *nonfinite = put_report(t, run);
 	if (nonfinite == NULL)
 		return run_succeeded();
 	snprintf(args, sizeof args, "{\"field\":\"%s\",\"reason\":\"nonfinite\"}", nonfinite);
 	snprintf(error, sizeof error, "the report's %s is not finite", nonfinite);
 	return run_failed("report_result_invalid", args, error);
+}
+
+static void
+release(struct run *run)
+{
+	phases_detach(run);
+	if (run->window.selected)
+		run->library.set_window(run->strategy, NULL);
+	run->library.free_report(&run->report);
+	run->library.free(run->strategy);
 }
 
 /* Runs, ends the sink, serialises, frees, and only then writes. */
@@ -195,11 +233,10 @@ run_backtest(struct run *run)
 		o = ask(run);
 	}
 	if (!o.failed)
-		o = finish_sink(run);
+		o = inspect(run);
 	if (!o.failed)
 		o = serialise(&t, run);
-	run->library.free_report(&run->report);
-	run->library.free(run->strategy);
+	release(run);
 	if (o.failed)
 		fail_run(&o);
 	publish(&t, 0);
