@@ -244,7 +244,7 @@ func TestSignalsChangeNothing(t *testing.T) {
 // TestLongSinkFitsSmallMemory: the sink is read by the line. The limit is one
 // of addresses, in KiB.
 func TestLongSinkFitsSmallMemory(t *testing.T) {
-	const size = 96 << 20
+	const size = 48 << 20
 	folder, err := built()
 	if err != nil {
 		t.Fatal(err)

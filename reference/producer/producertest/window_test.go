@@ -167,7 +167,7 @@ func TestWindowFailures(t *testing.T) {
 // TestNoMemoryForTheDocument: after the execution that is its own failure in a
 // tracked run. The limit is one of addresses, in KiB.
 func TestNoMemoryForTheDocument(t *testing.T) {
-	library := with(t, "select_window", "", "points=1000000")
+	library := with(t, "select_window", "", "points=400000")
 	for code, arguments := range map[string][]string{
 		`"code":"report_post_execution_failed","args":{"phase":"serialization","reason":"resource"}}`: selected(2, 8, "--so", library),
 		`"code":"out_of_memory","args":{}}`: {"--ohlcv", "slots.csv", "--so", library},
@@ -176,7 +176,7 @@ func TestNoMemoryForTheDocument(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		command := exec.Command("sh", append([]string{"-c", `ulimit -v 65536 && exec "$0" "$@"`, filepath.Join(folder, "producer")}, arguments...)...)
+		command := exec.Command("sh", append([]string{"-c", `ulimit -v 40960 && exec "$0" "$@"`, filepath.Join(folder, "producer")}, arguments...)...)
 		command.Dir = "testdata"
 		document, err := command.Output()
 		if err == nil || command.ProcessState.ExitCode() != 1 || !strings.HasSuffix(string(document), code+"\n") {
