@@ -31,6 +31,7 @@ type attempt struct {
 	usage     unix.Rusage
 	exitedAt  time.Time
 	expired   bool      // the watch ran out
+	killed    time.Time // zero: not
 	cancelled time.Time // zero: not
 	notes     []string  // what went wrong in the host itself
 }

@@ -55,38 +55,60 @@ func median(all []time.Duration) time.Duration {
 // BenchmarkSpawnToExit times a whole attempt through refhost on a strategy that
 // does nothing, from spawn to exit, turn and turn about with its peers:
 // bubblewrap around true, and two empty Go processes in a row. The figures are
-// ratios of medians. The files are in the system's temporary folder.
+// ratios of medians. The host's documents are in memory, where a service would
+// have them; with all of them on the temporary folder's disk, each synced, it is
+// the last figure.
 func BenchmarkSpawnToExit(b *testing.B) {
-	bin, tests := installed(b), requireRoot(b)
+	bin := installed(b)
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
 		b.Fatalf("bubblewrap is the peer: %v", err)
 	}
-	pairing := b.TempDir() + "/pairing.json"
-	text, err := os.ReadFile(tests + "/pairing.json")
-	if err == nil {
-		err = os.WriteFile(pairing, []byte(strings.ReplaceAll(string(text), tests, bin)), 0o644)
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
-	nothing := empty(b)
-	var through, wrapped, floor []time.Duration
+	nothing, pairing := empty(b), installedPairing(b)
+	var through, onDisk, wrapped, floor []time.Duration
 	for b.Loop() {
-		folder := b.TempDir()
-		if err := os.Mkdir(folder+"/spool", 0o700); err != nil {
+		memory, err := os.MkdirTemp("/dev/shm", "host-bench-")
+		if err != nil {
 			b.Fatal(err)
 		}
-		through = append(through, timed(b, bin+"/refhost", "--report", folder+"/report", "--disposition", folder+"/disposition",
-			"--spool", folder+"/spool", "--pairing", pairing, "--", bin+"/refsup", "run_json",
-			"--report-channel", "supervised/v1", "--terminal-status-fd", "{terminal_fd}", "--so", tests+"/plain.so", "--ohlcv", tests+"/chart.csv"))
+		through = append(through, attemptIn(b, bin, pairing, memory, b.TempDir()))
+		disk := b.TempDir()
+		onDisk = append(onDisk, attemptIn(b, bin, pairing, disk, disk))
 		wrapped = append(wrapped, timed(b, bwrap, "--unshare-all", "--ro-bind", "/", "/", "true"))
 		floor = append(floor, timed(b, nothing)+timed(b, nothing))
+		if err := os.RemoveAll(memory); err != nil {
+			b.Fatal(err)
+		}
 	}
 	own := median(through)
 	b.ReportMetric(float64(own.Microseconds())/1000, "ms/attempt")
 	b.ReportMetric(float64(own)/float64(median(wrapped)), "x/bwrap")
 	b.ReportMetric(float64(own)/float64(median(floor)), "x/two-empty-Go")
+	b.ReportMetric(float64(median(onDisk))/float64(median(wrapped)), "x/bwrap-synced")
+}
+
+// installedPairing names the installed programs.
+func installedPairing(b *testing.B) string {
+	b.Helper()
+	bin, tests := installed(b), requireRoot(b)
+	path := b.TempDir() + "/pairing.json"
+	text, err := os.ReadFile(tests + "/pairing.json")
+	if err == nil {
+		err = os.WriteFile(path, []byte(strings.ReplaceAll(string(text), tests, bin)), 0o644)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// attemptIn times one accepted attempt with its documents and its spool in these folders.
+func attemptIn(b *testing.B, bin, pairing, documents, spool string) time.Duration {
+	b.Helper()
+	tests := requireRoot(b)
+	return timed(b, bin+"/refhost", "--report", documents+"/report", "--disposition", documents+"/disposition",
+		"--spool", spool, "--pairing", pairing, "--", bin+"/refsup", "run_json", "--report-channel", "supervised/v1",
+		"--terminal-status-fd", "{terminal_fd}", "--so", tests+"/plain.so", "--ohlcv", tests+"/chart.csv")
 }
 
 // BenchmarkJudge is the verification of one successful attempt.

@@ -217,3 +217,31 @@ func TestReapRefuses(t *testing.T) {
 		}
 	}
 }
+
+// FuzzManifest: a reaper takes only what a host could have written, which never
+// names a file, folder or group without the attempt's identity in it.
+func FuzzManifest(f *testing.F) {
+	o := Options{Report: "/a/report.json", Sink: "/a/sink", Disposition: "/a/d", Spool: "/spool", Pairing: "/p"}
+	m, err := newManifest(&o, newAttemptID())
+	if err != nil {
+		f.Fatal(err)
+	}
+	content, err := json.Marshal(m)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(content)
+	f.Add([]byte(`{"version":1}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		m, err := decodeManifest(content)
+		if err != nil {
+			return
+		}
+		for _, path := range []string{m.Report.Provisional, m.Sink.Provisional, m.Diagnostics.Provisional,
+			m.Disposition.Provisional, m.Admission.Spool.Path, m.ControlGroup.Prefix} {
+			if path != "" && !strings.Contains(path, m.AttemptID) {
+				t.Fatalf("%q of attempt %s", path, m.AttemptID)
+			}
+		}
+	})
+}

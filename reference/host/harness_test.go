@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,7 +72,9 @@ type launch struct {
 	fake    []string // words of the fake S
 	command []string
 	flags   []string
-	report  string // "" is a name in the attempt's folder
+	env     []string // added to this process's own
+	pairing string   // "" is the test's own
+	report  string   // "" is a name in the attempt's folder
 	after   func(host *os.Process, folder string)
 	folder  string // "" is a new one
 
@@ -142,7 +145,7 @@ func (l launch) arguments(bin, folder string) []string {
 		report = folder + "/report.json"
 	}
 	arguments := append([]string{"--report", report, "--disposition", folder + "/disposition.json", "--spool", folder + "/spool",
-		"--pairing", bin + "/pairing.json"}, l.flags...)
+		"--pairing", cmp.Or(l.pairing, bin+"/pairing.json")}, l.flags...)
 	if l.fake != nil {
 		arguments = append(append(arguments, "--", bin+"/fake", "{attempt_id}"), l.fake...)
 		if l.sinkWord && slices.Contains(l.flags, "--sink") {
@@ -166,7 +169,7 @@ func (l launch) start(t testing.TB) (*exec.Cmd, *bytes.Buffer, string) {
 		t.Fatal(err)
 	}
 	command, stderr := exec.Command(bin+"/refhost", l.arguments(bin, folder)...), &bytes.Buffer{}
-	command.Stderr = stderr
+	command.Stderr, command.Env = stderr, append(os.Environ(), l.env...)
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}

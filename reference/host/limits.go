@@ -99,11 +99,14 @@ func decimal(text string) (int64, bool) {
 //
 // Rules: R16, C-50.
 func (l Limits) watch() time.Duration {
-	return time.Duration(l[wallMS].Effective+l[stallMS].Effective)*time.Millisecond + stopGrace
+	return milliseconds(l[wallMS].Effective) + milliseconds(l[stallMS].Effective) + stopGrace
 }
+
+// milliseconds is a limit as a duration; more than 34 years is as good as that.
+func milliseconds(n int64) time.Duration { return time.Duration(min(n, 1<<40)) * time.Millisecond }
 
 // cancelWatch bounds what follows a cancellation: the grace, one interval for a
 // failure document, one for the record.
 func (l Limits) cancelWatch() time.Duration {
-	return 2*time.Duration(l[stallMS].Effective)*time.Millisecond + stopGrace
+	return 2*milliseconds(l[stallMS].Effective) + stopGrace
 }

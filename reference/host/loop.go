@@ -18,10 +18,11 @@ func (a *attempt) collect() {
 }
 
 // settled: S is reaped, and every channel has ended or had the grace to. What
-// keeps a channel open longer than S lives is not S.
+// keeps a channel open longer than S lives is not S. An S that even a kill does
+// not end within the grace is not waited for.
 func (a *attempt) settled() bool {
 	if !a.exit.Waited {
-		return false
+		return !a.killed.IsZero() && time.Since(a.killed) >= stopGrace
 	}
 	open := a.terminal.fd >= 0
 	for _, s := range a.streams() {
@@ -69,8 +70,8 @@ func (a *attempt) nextDeadline() time.Time {
 	if a.exit.Waited {
 		return a.exitedAt.Add(stopGrace)
 	}
-	if a.expired {
-		return time.Now().Add(stopGrace) // killed: its pidfd tells
+	if !a.killed.IsZero() {
+		return a.killed.Add(stopGrace)
 	}
 	return a.deadline()
 }
@@ -107,7 +108,8 @@ func (a *attempt) follow(now time.Time) {
 }
 
 func (a *attempt) kill() {
-	if !a.exit.Waited {
+	if !a.exit.Waited && a.killed.IsZero() {
+		a.killed = time.Now()
 		a.note(unix.PidfdSendSignal(a.pidfd, unix.SIGKILL, nil, 0))
 	}
 }

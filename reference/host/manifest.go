@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -91,28 +92,29 @@ var errRunning = errors.New("its host is still running; cancel that one instead"
 
 // readManifest reads a manifest strictly and locks it.
 func readManifest(path string) (Manifest, *os.File, error) {
-	var m Manifest
 	f, err := os.Open(path)
 	if err != nil {
-		return m, nil, fmt.Errorf("manifest: %w", err)
+		return Manifest{}, nil, fmt.Errorf("manifest: %w", err)
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return m, f, fmt.Errorf("manifest %s: %w", path, errRunning)
+		return Manifest{}, f, fmt.Errorf("manifest %s: %w", path, errRunning)
 	}
 	content, err := io.ReadAll(io.LimitReader(f, manifestBytes+1))
 	if err == nil && len(content) > manifestBytes {
 		err = fmt.Errorf("more than %d bytes", manifestBytes)
 	}
-	if err == nil {
-		err = json.Unmarshal(content, &m, json.RejectUnknownMembers(true))
-	}
-	if err == nil {
-		err = m.check()
-	}
-	if err != nil {
+	m, err2 := decodeManifest(content)
+	if err = cmp.Or(err, err2); err != nil {
 		return m, f, fmt.Errorf("manifest %s: %w", path, err)
 	}
 	return m, f, nil
+}
+
+func decodeManifest(content []byte) (m Manifest, err error) {
+	if err := json.Unmarshal(content, &m, json.RejectUnknownMembers(true)); err != nil {
+		return m, err
+	}
+	return m, m.check()
 }
 
 // check refuses a manifest that would have a reaper remove what no attempt has made.

@@ -185,6 +185,20 @@ func TestUnwritable(t *testing.T) {
 	r.wants(t, ExitRejected, `rejected report_channel_failed{"channel":"report","reason":"io"} host`)
 }
 
+// TestCannotStart: a command that the kernel refuses is an attempt like any other.
+func TestCannotStart(t *testing.T) {
+	folder := t.TempDir()
+	program := given(t, folder, "program", "no program at all")
+	if err := os.Chmod(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := launch{command: []string{program}, folder: folder}.run(t)
+	r.wants(t, ExitRejected, byIO)
+	if d := r.disposition; d.Supervisor.Exit != nil || d.Supervisor.Signal != nil || !strings.Contains(strings.Join(d.Findings, " "), program) {
+		t.Errorf("supervisor %+v, findings %q", d.Supervisor, d.Findings)
+	}
+}
+
 // TestBadUse: one line, exit 64, nothing started and nothing made.
 func TestBadUse(t *testing.T) {
 	bin, folder := requireRoot(t), t.TempDir()
