@@ -50,6 +50,9 @@ func ParseEntrypoint(args []string, library string, lookup func(string) (string,
 		}
 	}
 	build, err := newBuild(lookup)
+	if inside := filepath.Dir(library); build.Folder == inside || build.Prefix == inside {
+		refusals = append(refusals, fmt.Errorf("folder %s: the tools' own", inside))
+	}
 	given := values{"--so": library, "--ohlcv": filepath.Join(build.Folder, chartName)}
 	for _, o := range options {
 		if value, set := lookup(o.env); o.env != "" && set {

@@ -28,16 +28,17 @@ func TestParseEntrypoint(t *testing.T) {
 		t.Errorf("request %+v with %+v", r, r.Build)
 	}
 	for name, variables := range map[string][]string{
-		"empty knob":       negotiated("PINEFORGE_REPORT_MAX_BYTES="),
-		"malformed knob":   negotiated("PINEFORGE_CHANNEL_STALL_MS=1s"),
-		"version":          {"PINEFORGE_REPORT_CHANNEL=supervised/v2", "PINEFORGE_TERMINAL_STATUS_FD=3"},
-		"empty version":    {"PINEFORGE_REPORT_CHANNEL=", "PINEFORGE_TERMINAL_STATUS_FD=3"},
-		"no terminal":      {"PINEFORGE_REPORT_CHANNEL=" + contracts.Contract},
-		"knob alone":       {"PINEFORGE_CHANNEL_WALL_MS=9"},
-		"transpile only":   negotiated("PINEFORGE_TRANSPILE_ONLY=1"),
-		"phase descriptor": negotiated("PINEFORGE_RUN_PHASE_FD=9"),
-		"unsupported":      negotiated("PINEFORGE_BENCH=1"),
-		"profile":          negotiated("PINEFORGE_PROFILE=other"),
+		"empty knob":        negotiated("PINEFORGE_REPORT_MAX_BYTES="),
+		"malformed knob":    negotiated("PINEFORGE_CHANNEL_STALL_MS=1s"),
+		"version":           {"PINEFORGE_REPORT_CHANNEL=supervised/v2", "PINEFORGE_TERMINAL_STATUS_FD=3"},
+		"empty version":     {"PINEFORGE_REPORT_CHANNEL=", "PINEFORGE_TERMINAL_STATUS_FD=3"},
+		"no terminal":       {"PINEFORGE_REPORT_CHANNEL=" + contracts.Contract},
+		"knob alone":        {"PINEFORGE_CHANNEL_WALL_MS=9"},
+		"transpile only":    negotiated("PINEFORGE_TRANSPILE_ONLY=1"),
+		"phase descriptor":  negotiated("PINEFORGE_RUN_PHASE_FD=9"),
+		"unsupported":       negotiated("PINEFORGE_BENCH=1"),
+		"profile":           negotiated("PINEFORGE_PROFILE=other"),
+		"the tools' folder": negotiated("PINEFORGE_IN_DIR=/"),
 	} {
 		if _, err := ParseEntrypoint(nil, "/so", environment(variables...)); err == nil {
 			t.Errorf("%s: accepted", name)

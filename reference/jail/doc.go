@@ -28,7 +28,13 @@
 // lets Init be reaped only when nothing is left, so that is the proof of an
 // empty domain (C-66). The producer must be reaped before Init is waited for.
 //
+// # Tools
+//
+// A tool of the early stages gets the same, with a filter of its own that lets it
+// create tasks inside the domain, no listener, and a work folder (Spec.Tool,
+// C-75). Its domain ends as a whole.
+//
 // A step that fails is a *RefusedError: there is no weaker form of the domain.
 //
-// Rules: R02, R03, R18, C-15, C-63, C-66, C-78, C-79.
+// Rules: R02, R03, R18, C-15, C-63, C-66, C-75, C-78, C-79.
 package jail

@@ -4,7 +4,7 @@
  *           report document of N bytes, LF included), summary=N (the same beside an explicit sink), claim=N (a whole failure document whose args text has N bytes), legacy (a failure document
  *           without code), text=S (S as it stands on the candidate), lf, close (the candidate), out=N and err=N (N
  *           bytes on 1 and 2), status=N, signal=N, call=N (a raw system call without arguments), spin, stubborn
- *           (ignore SIGTERM). Ends with status 0 after the last word.
+ *           (ignore SIGTERM), show=PATH (whether there is such a file, on 2). Ends with status 0 after the last word.
  * Used by:  the end-to-end tests of the supervisor.
  */
 #include <signal.h>
@@ -91,6 +91,8 @@ static void act(const char *word, const char *value)
 		raise((int)n);
 	else if (!strcmp(word, "call"))
 		syscall(n, 0, 0, 0, 0, 0);
+	else if (!strcmp(word, "show"))
+		fputs(access(value, F_OK) ? "no file\n" : "a file\n", stderr);
 	else if (!strcmp(word, "stubborn"))
 		signal(SIGTERM, SIG_IGN);
 	else if (!strcmp(word, "spin"))

@@ -1,7 +1,8 @@
 /* tool: a transpiler, compiler or binder that does what its words say, in order, up to the first argument that is none.
  *
  * Words: out=N, err=N (N bytes on 1 and 2), say=VARIABLE (its value, or "-", on 2), fork (a child that ends at once), leave
- *        (a helper that holds the output for ever), status=N, signal=N, spin, stubborn (ignore SIGTERM). A tool without
+ *        (a helper that holds the output for ever), link=PATH (the library is a name for PATH), status=N,
+ *        signal=N, spin, stubborn (ignore SIGTERM). A tool without
  *        words does nothing and ends with status 0.
  * Used by: the end-to-end tests of the entrypoint.
  */
@@ -71,6 +72,8 @@ int main(int argc, char **argv)
 			have_helper();
 		else if (!strcmp(argv[i], "leave"))
 			leave();
+		else if (!strncmp(argv[i], "link=", 5))
+			_exit(symlink(value + 1, "/work/strategy.so") != 0);
 		else if (!strncmp(argv[i], "status=", 7))
 			_exit((int)n);
 		else if (!strncmp(argv[i], "signal=", 7))
