@@ -30,6 +30,10 @@ var exampleSchemas = map[string]string{
 	"launch.json":                     "launch.v1",
 	"launcher.toml":                   "launcher.v1",
 	"events.jsonl":                    "events.v1",
+	"meta.json":                       "meta.v1",
+	"policy.json":                     "policy.v1",
+	"certificate.json":                "certificate.v1",
+	"run-events.jsonl":                "run-events.v1",
 	"host-disposition.json":           "host-disposition.v1",
 }
 
@@ -38,8 +42,8 @@ var closedSchemas = []string{"host-disposition.v1", "launch.v1", "launcher.v1", 
 
 func TestSchemaNames(t *testing.T) {
 	want := []string{
-		"capabilities.v1", "events.v1", "failure.v1", "host-disposition.v1", "launch.v1", "launcher.v1",
-		"report-full.v1", "terminal.v1", "validation.v1",
+		"capabilities.v1", "certificate.v1", "events.v1", "failure.v1", "host-disposition.v1", "launch.v1",
+		"launcher.v1", "meta.v1", "policy.v1", "report-full.v1", "run-events.v1", "terminal.v1", "validation.v1",
 	}
 	if diff := cmp.Diff(want, SchemaNames()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -82,31 +86,36 @@ func TestExamplesAreValid(t *testing.T) {
 	}
 }
 
-// TestEventExamplesCoverEveryKind: the events example has each kind once, so
-// that no branch of the schema goes unused.
+// eventStreams are the examples of event streams with their schemas.
+var eventStreams = map[string]string{"events.jsonl": "events.v1", "run-events.jsonl": "run-events.v1"}
+
+// TestEventExamplesCoverEveryKind: an events example has each kind once, so
+// that no branch of its schema goes unused.
 func TestEventExamplesCoverEveryKind(t *testing.T) {
-	var kinds []string
-	for _, document := range documents(t, "events.jsonl") {
-		kinds = append(kinds, document.(map[string]any)["kind"].(string))
-	}
-	schema := decodeSchema(t, "events.v1")
-	var branches []string
-	for _, branch := range schema["allOf"].([]any) {
-		condition := branch.(map[string]any)["if"].(map[string]any)["properties"].(map[string]any)["kind"].(map[string]any)
-		branches = append(branches, condition["const"].(string))
-	}
-	slices.Sort(kinds)
-	slices.Sort(branches)
-	if diff := cmp.Diff(branches, kinds); diff != "" {
-		t.Errorf("-schema +example\n%s", diff)
+	for example, name := range eventStreams {
+		var kinds, branches []string
+		for _, document := range documents(t, example) {
+			kinds = append(kinds, document.(map[string]any)["kind"].(string))
+		}
+		for _, branch := range decodeSchema(t, name)["allOf"].([]any) {
+			condition := branch.(map[string]any)["if"].(map[string]any)["properties"].(map[string]any)["kind"].(map[string]any)
+			branches = append(branches, condition["const"].(string))
+		}
+		slices.Sort(kinds)
+		slices.Sort(branches)
+		if diff := cmp.Diff(branches, kinds); diff != "" {
+			t.Errorf("%s: -schema +example\n%s", example, diff)
+		}
 	}
 }
 
 // TestUnknownEventIsValid: a reader tolerates kinds and members to come.
 func TestUnknownEventIsValid(t *testing.T) {
-	event := map[string]any{"seq": 0, "ts_mono": 1, "kind": "later", "more": map[string]any{}}
-	if err := compile(t, "events.v1").Validate(event); err != nil {
-		t.Error(err)
+	for _, name := range eventStreams {
+		event := map[string]any{"seq": 0, "ts_mono": 1, "kind": "later", "more": map[string]any{}}
+		if err := compile(t, name).Validate(event); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

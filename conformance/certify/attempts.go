@@ -15,6 +15,7 @@ import (
 	"touchstone/conformance/evidence"
 	"touchstone/conformance/launcherfile"
 	"touchstone/conformance/oracle"
+	"touchstone/conformance/runlog"
 	"touchstone/conformance/scenario"
 	"touchstone/conformance/script"
 )
@@ -35,7 +36,8 @@ type live struct {
 	compiled driver.Compiled
 	shared   references
 	failFast bool
-	stopped  atomic.Bool // no further attempt
+	log      *runlog.Writer // nil when nobody listens
+	stopped  atomic.Bool    // no further attempt
 }
 
 // errStopped is why an attempt of a run with FailFast was not made.
@@ -68,7 +70,10 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 			return nil, fmt.Errorf("write payload: %w", err)
 		}
 	}
-	if err := driver.Start(l.ctx, l.exe, dir); err != nil {
+	attemptBegun(l.log, l.run, dir)
+	err := driver.Start(l.ctx, l.exe, dir)
+	attemptEnded(l.log, l.run, dir, err)
+	if err != nil {
 		return nil, err
 	}
 	a, err := evidence.Load(dir)

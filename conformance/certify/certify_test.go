@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"touchstone/conformance/evidence"
 	"touchstone/conformance/launcherfile"
 	"touchstone/conformance/oracle"
+	"touchstone/conformance/runlog"
 	"touchstone/conformance/scenario"
 	"touchstone/conformance/script"
 	"touchstone/contracts"
@@ -275,7 +277,7 @@ func (f fakeAttempts) Run(s scenario.Scenario, payload []byte) (*evidence.Attemp
 		w.Include(name)
 	}
 	status := 0
-	w.Event(evidence.Start{PID: 2})
+	w.Event(evidence.Start{PID: 2, ArgvSHA256: strings.Repeat("0", 64)})
 	w.Append(evidence.Monotonic(), "report", evidence.ReportFile, []byte("{\"engine\":\"x\"}\n"))
 	w.Event(evidence.Exit{Who: "supervisor", PID: 2, Status: &status})
 	if err := w.Close(); err != nil {
@@ -287,6 +289,13 @@ func (f fakeAttempts) Run(s scenario.Scenario, payload []byte) (*evidence.Attemp
 func (f fakeAttempts) Reference(scenario.Scenario) (*evidence.Attempt, error) {
 	return nil, errors.New("no engine")
 }
+
+// nobody is a Progress that tells nobody.
+type nobody struct{}
+
+func (nobody) Begin(int)                                 {}
+func (nobody) End(string, string, string, time.Duration) {}
+func (nobody) Finish()                                   {}
 
 // recordedRun is a whole run folder of a launcher that does nothing right.
 func recordedRun(t *testing.T) string {
@@ -301,8 +310,14 @@ func recordedRun(t *testing.T) string {
 	if err := errors.Join(err, makeRunFolder(dir), record(dir, s, r)); err != nil {
 		t.Fatal(err)
 	}
-	outcomes := perform(s, 2, t.TempDir(), fakeAttempts{t, dir}, silent{})
+	var events bytes.Buffer
+	log := runlog.NewWriter(&events, nil, beginning(s, r))
+	outcomes := perform(s, 2, t.TempDir(), fakeAttempts{t, dir}, telling{nobody{}, log, dir})
 	tally{selection: s, outcomes: outcomes, root: dir, today: r.Started[:len(time.DateOnly)]}.fill(&r)
+	log.Event(runlog.RunEnd, ending(r))
+	if err := errors.Join(log.Close(), os.WriteFile(filepath.Join(dir, eventsFile), events.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	if err := reports.Write(dir, reports.Page{Report: r}); err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +426,7 @@ func TestCancelledRunIsAnError(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "producer"), nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(ctx, s, Place{Root: root, Bin: bin, Exe: exe, Run: filepath.Join(t.TempDir(), "run"), Jobs: 1}, reports.Suite{}, silent{})
+	r, err := Run(ctx, s, Place{Root: root, Bin: bin, Exe: exe, Run: filepath.Join(t.TempDir(), "run"), Jobs: 1}, reports.Suite{}, nobody{})
 	if !errors.Is(err, cause) || r.ExitStatus == Conforming {
 		t.Errorf("got exit %d, %v", r.ExitStatus, err)
 	}

@@ -10,6 +10,8 @@
 // The run folder holds
 //
 //	meta.json      what was asked, and of which suite, launcher and machine
+//	policy.json    by which rules it is judged
+//	events.jsonl   what happened, as it happened (package runlog)
 //	launcher.toml  the launcher file
 //	launcher.json  the checked launcher file
 //	scripts/       the scripts that were run

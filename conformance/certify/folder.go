@@ -66,15 +66,17 @@ func newReport(s Selection, p Place, version reports.Suite) (reports.Report, err
 
 // record writes what a recheck reads besides the evidence.
 func record(dir string, s Selection, r reports.Report) error {
+	s.Request.Tests = append([]string{}, s.Request.Tests...) // never null
 	m := meta{Version: 1, RunID: r.RunID, Started: r.Started, Suite: r.Suite, Launcher: r.Launcher, Request: s.Request,
 		Host: r.Host, Blocked: obstacle(), Selection: r.Selection}
 	metaText, err := json.Marshal(m, json.Deterministic(true), jsontext.WithIndent(" "))
 	launcher, launcherErr := launcherfile.Encode(s.File)
 	source, sourceErr := os.ReadFile(s.Path)
-	if err := errors.Join(err, launcherErr, sourceErr, os.Mkdir(filepath.Join(dir, scriptFolder), 0o755)); err != nil {
+	policyText, policyErr := encodePolicy(r.RunID, s, r.Selection.Jobs)
+	if err := errors.Join(err, launcherErr, sourceErr, policyErr, os.Mkdir(filepath.Join(dir, scriptFolder), 0o755)); err != nil {
 		return fmt.Errorf("record run: %w", err)
 	}
-	files := map[string][]byte{metaFile: append(metaText, '\n'), launcherFile: launcher, launcherText: source}
+	files := map[string][]byte{metaFile: append(metaText, '\n'), launcherFile: launcher, launcherText: source, policyFile: policyText}
 	for _, one := range s.Scripts {
 		files[filepath.Join(scriptFolder, one.Name+".txtar")] = one.Source
 	}

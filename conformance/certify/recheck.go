@@ -73,13 +73,6 @@ func judgeAgain(dir string, m meta, s Selection, jobs int) (reports.Report, erro
 	return reports.Decode(text)
 }
 
-// silent is a Progress that tells nobody.
-type silent struct{}
-
-func (silent) Begin(int)                                 {}
-func (silent) End(string, string, string, time.Duration) {}
-func (silent) Finish()                                   {}
-
 // compare lists what differs: totals, conclusion, and each assertion's verdict
 // with what was seen. Why something was undecided may be worded otherwise.
 func compare(old, now reports.Report) []Difference {

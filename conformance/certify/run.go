@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"touchstone/conformance/certificate"
 	"touchstone/conformance/driver"
 	"touchstone/conformance/oracle"
+	"touchstone/conformance/runlog"
 	"touchstone/conformance/scenario"
 	"touchstone/conformance/script"
 	"touchstone/reports"
@@ -26,6 +28,8 @@ type Place struct {
 	Exe  string // touchstone-attempt, which is started for each attempt
 	Run  string // the run folder; it must be new or empty
 	Jobs int    // scripts at a time, at least 1
+	// Events gets the run's events as they happen; nil is nobody.
+	Events io.Writer
 }
 
 // Progress hears of jobs as they end, from one goroutine at a time.
@@ -60,16 +64,18 @@ func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progr
 	if err := record(p.Run, s, r); err != nil {
 		return reports.Report{}, err
 	}
-	started := time.Now()
-	var outcomes []outcome
-	blocked := obstacle()
-	if blocked == "" {
-		if outcomes, err = runJobs(ctx, s, p, progress); err != nil {
-			return reports.Report{}, err
-		}
+	file, err := os.OpenFile(filepath.Join(p.Run, eventsFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return reports.Report{}, fmt.Errorf("start run events: %w", err)
 	}
-	r.Seconds = time.Since(started).Seconds()
-	tally{selection: s, outcomes: outcomes, blocked: blocked, root: p.Run, today: r.Started[:len(time.DateOnly)]}.fill(&r)
+	log := runlog.NewWriter(file, p.Events, beginning(s, r))
+	r, err = judged(ctx, s, p, r, progress, log)
+	if err == nil {
+		log.Event(runlog.RunEnd, ending(r))
+	}
+	if err := errors.Join(err, log.Close(), file.Close()); err != nil {
+		return reports.Report{}, err
+	}
 	if err := reports.Write(p.Run, Page(p.Run, r)); err != nil {
 		return reports.Report{}, err
 	}
@@ -78,6 +84,22 @@ func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progr
 	}
 	_, err = certificate.Issue(p.Run, r, about)
 	return r, err
+}
+
+// judged runs the jobs and adds up what they found.
+func judged(ctx context.Context, s Selection, p Place, r reports.Report, progress Progress, log *runlog.Writer) (reports.Report, error) {
+	started := time.Now()
+	var outcomes []outcome
+	blocked := obstacle()
+	if blocked == "" {
+		var err error
+		if outcomes, err = runJobs(ctx, s, p, progress, log); err != nil {
+			return reports.Report{}, err
+		}
+	}
+	r.Seconds = time.Since(started).Seconds()
+	tally{selection: s, outcomes: outcomes, blocked: blocked, root: p.Run, today: r.Started[:len(time.DateOnly)]}.fill(&r)
+	return r, nil
 }
 
 // makeRunFolder makes a new folder that can be written to.
@@ -110,17 +132,18 @@ func obstacle() string {
 	return ""
 }
 
-func runJobs(ctx context.Context, s Selection, p Place, progress Progress) (outcomes []outcome, err error) {
+func runJobs(ctx context.Context, s Selection, p Place, progress Progress, log *runlog.Writer) (outcomes []outcome, err error) {
 	b, err := open(ctx, s, p)
 	if err != nil {
 		return nil, err
 	}
+	b.attempts.log = log
 	progress.Begin(len(s.jobs))
 	defer func() {
 		progress.Finish()
 		err = errors.Join(err, b.Close())
 	}()
-	return perform(s, p.Jobs, b.work, b.attempts, progress), nil
+	return perform(s, p.Jobs, b.work, b.attempts, telling{progress, log, p.Run}), nil
 }
 
 // Bench runs single scripts of a selection in a run folder, for go test.
@@ -207,7 +230,7 @@ func (b *Bench) Perform(s script.Script, cell scenario.Cell) (script.Result, err
 
 // perform runs the jobs, at most width at a time, and gives their outcomes in
 // the order of the jobs.
-func perform(s Selection, width int, work string, attempts script.Attempts, progress Progress) []outcome {
+func perform(s Selection, width int, work string, attempts script.Attempts, watch watcher) []outcome {
 	outcomes := make([]outcome, len(s.jobs))
 	next := make(chan int)
 	var group sync.WaitGroup
@@ -216,6 +239,7 @@ func perform(s Selection, width int, work string, attempts script.Attempts, prog
 		group.Go(func() {
 			for i := range next {
 				j := s.jobs[i]
+				watch.begun(j)
 				started := time.Now()
 				result := script.Run(j.script, j.cell, s.File, attempts, work)
 				if l, running := attempts.(*live); running {
@@ -224,7 +248,7 @@ func perform(s Selection, width int, work string, attempts script.Attempts, prog
 				took := time.Since(started)
 				outcomes[i] = outcome{Result: result, test: j.script.Test, seconds: took.Seconds()}
 				report.Lock()
-				progress.End(j.script.Name, j.cell.String(), worstFinding(result), took)
+				watch.ended(j, result, took)
 				report.Unlock()
 			}
 		})

@@ -28,11 +28,11 @@ func usage(format string, args ...any) error {
 
 // Request is what to run.
 type Request struct {
-	Launcher string   // a name of conformance/launchers, or a path
-	Tests    []string // globs over T14 or script names; empty is all
-	Facade   string   // "" is all of the launcher's
-	Profile  string
-	FailFast bool // no new attempt after the first failure
+	Launcher string   `json:"launcher"` // a name of conformance/launchers, or a path
+	Tests    []string `json:"tests"`    // globs over T14 or script names; empty is all
+	Facade   string   `json:"facade"`   // "" is all of the launcher's
+	Profile  string   `json:"profile"`
+	FailFast bool     `json:"fail_fast"` // no new attempt after the first failure
 }
 
 // job is one script in one cell.

@@ -2,7 +2,9 @@ package certify
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand"
 	"os"
@@ -13,8 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"touchstone/conformance/certificate"
 	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/runlog"
+	"touchstone/contracts"
 	"touchstone/reports"
 )
 
@@ -237,4 +243,78 @@ func sortedKeys(m map[string]string) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// contractSchema is a schema of the run folder.
+func contractSchema(t *testing.T, name string) *jsonschema.Schema {
+	t.Helper()
+	content, err := contracts.Schema(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource(name, document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// TestRunFolderFollowsItsSchemas: what a run writes is what contracts says.
+func TestRunFolderFollowsItsSchemas(t *testing.T) {
+	dir := certifiedRun(t)
+	attempt := filepath.Join("attempts", "direct-unjailed", "T06-partial-line", "000", "events.jsonl")
+	for name, schema := range map[string]string{metaFile: "meta.v1", policyFile: "policy.v1", certificate.File: "certificate.v1", eventsFile: "run-events.v1", attempt: "events.v1"} {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents := [][]byte{content}
+		if strings.HasSuffix(name, ".jsonl") {
+			documents = bytes.SplitAfter(bytes.TrimSuffix(content, []byte("\n")), []byte("\n"))
+		}
+		compiled := contractSchema(t, schema)
+		for i, text := range documents {
+			document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+			if err == nil {
+				err = compiled.Validate(document)
+			}
+			if err != nil {
+				t.Errorf("%s, document %d: %v", name, i, err)
+			}
+		}
+	}
+}
+
+// TestRunEventsTellTheWholeRun: every script begins and ends, and what failed
+// is in the stream.
+func TestRunEventsTellTheWholeRun(t *testing.T) {
+	dir := certifiedRun(t)
+	f, err := os.Open(filepath.Join(dir, eventsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	count := map[string]int{}
+	for r := runlog.NewReader(f); ; {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		count[e.Kind]++
+	}
+	if count[runlog.ScriptBegin] != 2 || count[runlog.ScriptEnd] != 2 || count[runlog.Finding] == 0 || count[runlog.RunEnd] != 1 || count[runlog.End] != 1 {
+		t.Errorf("got %v", count)
+	}
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,6 +25,7 @@ type certifyCommand struct {
 	Bin      string  `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
 	JSON     bool    `name:"json" help:"One JSON object on stdout; progress stays on stderr."`
 	FailFast bool    `help:"Make no new attempt after the first failure, leak or hang; what is left is not run."`
+	Events   string  `help:"Also write the run's events, a JSON object a line, as they happen: to stdout if -, in place of the table, else to a new file." placeholder:"-|FILE"`
 	Full     bool    `help:"Exit 2 unless every planned assertion passed."`
 }
 
@@ -42,6 +45,9 @@ func (c *certifyCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if c.Events == "-" { // stdout is the events'
+		return exit(report.ExitStatus)
+	}
 	if err := printTable(p.stdout, report, run); err != nil {
 		return fmt.Errorf("print table: %w", err)
 	}
@@ -54,6 +60,9 @@ type certifyData struct {
 }
 
 func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
+	if c.JSON && c.Events == "-" {
+		return reports.Report{}, "", &certify.UsageError{Problem: "--json and --events - both want stdout"}
+	}
 	root, err := repository()
 	if err != nil {
 		return reports.Report{}, "", err
@@ -70,10 +79,39 @@ func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
 	if err != nil {
 		return reports.Report{}, "", err
 	}
-	progress := newProgress(p.stderr)
-	report, err := certify.Run(p.ctx, selection, place, suiteVersion(), progress)
+	events, err := c.openEvents(p)
+	if err != nil {
+		return reports.Report{}, "", err
+	}
+	if events != nil {
+		place.Events = events
+	}
+	report, err := certify.Run(p.ctx, selection, place, suiteVersion(), newProgress(p.stderr))
+	if events != nil {
+		err = errors.Join(err, events.Close())
+	}
 	return report, place.Run, err
 }
+
+// openEvents opens what --events names; nil when nobody asked.
+func (c *certifyCommand) openEvents(p *program) (io.WriteCloser, error) {
+	switch c.Events {
+	case "":
+		return nil, nil
+	case "-":
+		return standing{p.stdout}, nil
+	}
+	f, err := os.OpenFile(c.Events, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, &certify.UsageError{Problem: fmt.Sprintf("events: %v", err)}
+	}
+	return f, nil
+}
+
+// standing is a writer that is not ours to close.
+type standing struct{ io.Writer }
+
+func (standing) Close() error { return nil }
 
 func (c *certifyCommand) place(root string) (certify.Place, error) {
 	exe, err := os.Executable()
