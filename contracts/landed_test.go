@@ -110,14 +110,23 @@ func eachTightened(was map[string]any, is any, at string) []string {
 	return problems
 }
 
+// listTightened: every old entry has one of today that is no stricter. Further
+// entries of allOf restrict, unless they are about values of some kind only.
 func listTightened(was, is any, at string) []string {
-	before, after := list(was), list(is)
-	if len(after) < len(before) {
-		return []string{at + ": has lost entries"}
-	}
 	var problems []string
-	for i := range before {
-		problems = append(problems, tightened(before[i], after[i], fmt.Sprintf("%s/%d", at, i))...)
+	kept := map[int]bool{}
+	for i, old := range list(was) {
+		found := slices.IndexFunc(list(is), func(today any) bool { return len(tightened(old, today, at)) == 0 })
+		kept[found] = true
+		if found < 0 {
+			problems = append(problems, fmt.Sprintf("%s/%d: is gone or stricter", at, i))
+		}
+	}
+	for i, today := range list(is) {
+		entry, _ := today.(map[string]any)
+		if !kept[i] && strings.HasSuffix(at, "/allOf") && entry["if"] == nil {
+			problems = append(problems, fmt.Sprintf("%s/%d: a new restriction", at, i))
+		}
 	}
 	return problems
 }
