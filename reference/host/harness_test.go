@@ -45,6 +45,8 @@ var programs = sync.OnceValues(func() (string, error) {
 			native+"sink_writer.c", native+"abi_reference.c"),
 		with(folder+"/flood.so", "-shared", "-fPIC", "-fvisibility=hidden", native+"flood_diagnostics.c", native+"fixture.c",
 			native+"sink_writer.c", native+"abi_reference.c"),
+		with(folder+"/sink.so", "-shared", "-fPIC", "-fvisibility=hidden", native+"write_every_tag.c", native+"fixture.c",
+			native+"sink_writer.c", native+"abi_reference.c", native+"abi_reference_sink.c"),
 		with(folder+"/hang.so", "-shared", "-fPIC", "-fvisibility=hidden", "testdata/print_and_hang.c", native+"fixture.c",
 			native+"sink_writer.c", native+"abi_reference.c"),
 	} {

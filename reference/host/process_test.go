@@ -47,6 +47,40 @@ func TestRealSuccess(t *testing.T) {
 	}
 }
 
+// TestRealSinks: whichever way a sink goes, what the host accepts is what it counted.
+func TestRealSinks(t *testing.T) {
+	for name, c := range map[string]struct {
+		flag, option, value string
+	}{
+		"internal": {}, "stream": {"--sink", "--report-sink-fd", "{sink_fd}"}, "named": {"--named-sink", "--report-sink", "{named_sink}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			l := launch{folder: folder, command: real(t, "sink.so")}
+			if c.flag != "" {
+				l.command, l.flags = append(l.command, c.option, c.value), []string{c.flag, folder + "/sink"}
+			}
+			r := l.run(t)
+			r.wants(t, ExitAccepted, "accepted")
+			sink, err := os.ReadFile(folder + "/sink")
+			if c.flag == "" {
+				if !errors.Is(err, os.ErrNotExist) || r.disposition.Channels.Sink != nil || r.disposition.Record["sink_verification"] == nil {
+					t.Errorf("sink of %d bytes, %v, channel %+v", len(sink), err, r.disposition.Channels.Sink)
+				}
+				return
+			}
+			if err != nil || len(sink) == 0 || digestOf(string(sink)) != r.disposition.Channels.Sink.SHA256 {
+				t.Errorf("sink of %d bytes, %v, channel %+v", len(sink), err, r.disposition.Channels.Sink)
+			}
+			l = launch{command: l.command, flags: append(l.flags, "--planned-sink-bytes", fmt.Sprint(len(sink)-1)), folder: t.TempDir()}
+			l.flags[1] = l.folder + "/sink"
+			r = l.run(t)
+			r.wants(t, ExitRejected, fmt.Sprintf(`rejected report_sink_failed{"cap_bytes":%d,"reason":"sink_exhausted","sink_bytes":%d} supervisor`,
+				len(sink)-1, len(sink)))
+		})
+	}
+}
+
 // TestRealFailures: S's own verified failure is the disposition, word for word.
 func TestRealFailures(t *testing.T) {
 	for name, c := range map[string]struct {
