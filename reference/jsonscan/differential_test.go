@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -138,9 +139,11 @@ func (w *writer) name(i, n int) {
 
 func (w *writer) value(depth int) {
 	w.blank()
-	switch choice := w.rng.Intn(8); {
+	switch choice := w.rng.Intn(9); {
 	case choice == 0 && depth > 0:
 		w.object(depth)
+	case choice == 8 && depth > 0:
+		w.rows(depth)
 	case choice == 1 && depth > 0:
 		w.array(depth)
 	case choice < 4:
@@ -162,6 +165,45 @@ func (w *writer) array(depth int) {
 		w.value(depth - 1)
 	}
 	w.WriteByte(']')
+}
+
+// rows writes an array of objects with the same names in the same order, but for
+// one here and there that is missing, is repeated, is spelled otherwise or has
+// others after it.
+func (w *writer) rows(depth int) {
+	names := []string{`"a"`, `"b"`, `"name of some length"`, `"c"`, `"é"`, `"d"`}[:1+w.rng.Intn(6)]
+	w.WriteByte('[')
+	for i := range 2 + w.rng.Intn(5) {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		row := slices.Clone(names)
+		at := w.rng.Intn(len(row))
+		switch w.rng.Intn(16) {
+		case 0:
+			row = slices.Delete(row, at, at+1)
+		case 1:
+			row[at] = names[w.rng.Intn(len(names))]
+		case 2:
+			row[at] = `"\u0061"`
+		case 3:
+			row = append(row, `"z"`, `"y"`)
+		}
+		w.row(row, depth)
+	}
+	w.WriteByte(']')
+}
+
+func (w *writer) row(names []string, depth int) {
+	w.WriteByte('{')
+	for i, name := range names {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		w.WriteString(name + ":")
+		w.value(depth - 1)
+	}
+	w.WriteByte('}')
 }
 
 func (w *writer) text() {

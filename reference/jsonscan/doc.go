@@ -10,8 +10,10 @@
 //
 // The scanner builds no tree and keeps no document. What it holds is bounded by
 // Limits: one frame for each open container, one 64-bit hash for each name in
-// an open object, the list of top-level members, and the bytes of those few
-// members that the caller asked for.
+// an open object, the list of top-level members, the bytes of those few members
+// that the caller asked for, and the names of one small object for each of the
+// outer depths: most objects of a long report are like the one before them, and
+// are then told apart from a duplicate by comparison alone (shapes.go).
 //
 // Names are compared by hash. Equal names have equal hashes, so a duplicate is
 // never missed. Different names collide, and a sound document is refused, with

@@ -20,6 +20,9 @@ func (n *nameSet) init(seed maphash.Seed) {
 	n.table = make([]uint64, firstTable)
 }
 
+// sum is the hash of a decoded name.
+func (n *nameSet) sum(name []byte) uint64 { return maphash.Bytes(n.seed, name) }
+
 func (n *nameSet) live() int { return len(n.stack) }
 
 // add enters a name of the object at this depth and tells whether it is new.

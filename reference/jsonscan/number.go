@@ -15,11 +15,19 @@ const (
 	numberExponent                    // digits of the exponent
 )
 
+// openNumber starts a number, and takes a usual one at once.
+func (s *Scanner) openNumber(p []byte, i int) int {
+	number, end := skipNumber(p, i)
+	if number > numberMinus && end < len(p) && (p[end] == ',' || p[end] == '}' || p[end] == ']') {
+		s.endValue(p, end)
+		return end
+	}
+	s.state, s.number = inNumber, number
+	return s.scanNumber(p, end)
+}
+
 // scanNumber takes bytes of a number up to the first that is none of its.
 func (s *Scanner) scanNumber(p []byte, i int) int {
-	if s.number == numberStart {
-		s.number, i = skipNumber(p, i)
-	}
 	for i < len(p) {
 		next, ok := s.number.after(p[i])
 		if !ok {
@@ -32,21 +40,25 @@ func (s *Scanner) scanNumber(p []byte, i int) int {
 }
 
 // skipNumber takes the usual start of a number, a whole part and a fraction
-// with a digit, as far as the chunk goes. It takes nothing else, and leaves
+// with a digit, as far as the chunk goes; the state that it returns is one in
+// which a number may end, or the start, of which it takes nothing. It leaves
 // whatever is unusual to the state machine.
 func skipNumber(p []byte, i int) (numberState, int) {
 	digits := i
 	if p[i] == '-' {
 		digits++
 	}
-	if digits == len(p) || p[digits]-'1' >= 9 {
+	if digits == len(p) || p[digits]-'0' >= 10 {
 		return numberStart, i
 	}
-	i = skipDigits(p, digits)
-	if i+1 >= len(p) || p[i] != '.' || p[i+1]-'0' >= 10 {
-		return numberDigits, i
+	whole := numberZero
+	if i = digits + 1; p[digits] != '0' {
+		whole, i = numberDigits, skipDigits(p, i)
 	}
-	return numberFraction, skipDigits(p, i+1)
+	if i+1 >= len(p) || p[i] != '.' || p[i+1]-'0' >= 10 {
+		return whole, i
+	}
+	return numberFraction, skipDigits(p, i+2)
 }
 
 func skipDigits(p []byte, i int) int {

@@ -22,8 +22,9 @@ const (
 )
 
 type frame struct {
-	object bool
-	names  int // how many names were live when it was opened
+	names    int   // how many names were entered when it was opened
+	followed int32 // of an object: how many names of the known shape it has, or unlike
+	object   bool
 }
 
 // Scanner checks one document, fed in chunks. It is not safe for concurrent use.
@@ -37,6 +38,8 @@ type Scanner struct {
 	offset   int64 // of the current chunk's first byte
 	frames   []frame
 	names    nameSet
+	shapes   [shapeDepths]shapes
+	followed int // names of open objects that were followed and not entered
 	text     textState
 	number   numberState
 	literal  string // what is still to come of a literal
@@ -206,9 +209,7 @@ func (s *Scanner) openValue(p []byte, i int) int {
 	case b == '"':
 		return s.openText(p, i+1)
 	case b == '-' || b-'0' < 10:
-		s.state = inNumber
-		s.number = numberStart
-		return s.scanNumber(p, i)
+		return s.openNumber(p, i)
 	case b == '{' || b == '[':
 		return s.open(i, b == '{')
 	}
@@ -224,10 +225,13 @@ func (s *Scanner) open(i int, object bool) int {
 	if len(s.frames) == s.limits.Depth {
 		return s.fail(i, RuleDepth)
 	}
-	s.frames = append(s.frames, frame{object: object, names: s.names.live()})
+	s.frames = append(s.frames, frame{object: object, names: s.names.live(), followed: unlike})
 	s.state = atFirstItem
 	if object {
 		s.state = atFirstName
+		if here := s.here(); here != nil {
+			s.frames[len(s.frames)-1].followed = here.begin()
+		}
 	}
 	return i + 1
 }
@@ -242,7 +246,14 @@ func (s *Scanner) close(p []byte, i int) int {
 	if p[i] != bracket {
 		return s.fail(i, RuleStructure)
 	}
-	s.names.drop(last.names)
+	if last.followed != unlike {
+		s.followed -= int(last.followed)
+	} else if last.object {
+		s.names.drop(last.names)
+		if here := s.here(); here != nil {
+			here.end()
+		}
+	}
 	s.frames = s.frames[:len(s.frames)-1]
 	if len(s.frames) == 0 {
 		s.state = atEnd

@@ -37,6 +37,9 @@ type textState struct {
 
 // openName starts a name; i is the position after its first quote.
 func (s *Scanner) openName(p []byte, i int) int {
+	if next := s.follow(p, i); next > i {
+		return s.afterName(p, next)
+	}
 	if end := skipPlain(p, i); end < len(p) && p[end] == '"' {
 		return s.closeName(p, i, end)
 	}
@@ -136,19 +139,25 @@ func (s *Scanner) closeText(p []byte, i int) int {
 		return s.closeName(p, t.from, i)
 	}
 	s.keepName(p[t.from:i])
+	if here := s.here(); here != nil {
+		here.whole = false
+	}
 	return s.endName(p, i+1, t.buffer, t.length, t.hash.Sum64())
 }
 
 // closeName ends a name that stands whole and without escapes in p[from:i].
 func (s *Scanner) closeName(p []byte, from, i int) int {
 	name := p[from:i]
-	return s.endName(p, i+1, name, len(name), maphash.Bytes(s.names.seed, name))
+	if here := s.here(); here != nil {
+		here.record(name)
+	}
+	return s.endName(p, i+1, name, len(name), s.names.sum(name))
 }
 
 // endName enters a name; decoded may be only a prefix of its length bytes, and i
 // is the position after its closing quote.
 func (s *Scanner) endName(p []byte, i int, decoded []byte, length int, sum uint64) int {
-	if s.names.live() == s.limits.LiveKeys {
+	if s.liveNames() == s.limits.LiveKeys {
 		return s.fail(i, RuleLiveKeys)
 	}
 	if !s.names.add(sum, len(s.frames)) {
@@ -157,6 +166,11 @@ func (s *Scanner) endName(p []byte, i int, decoded []byte, length int, sum uint6
 	if len(s.frames) == 1 {
 		s.members.name(decoded, length)
 	}
+	return s.afterName(p, i)
+}
+
+// afterName goes on at the position after a name's closing quote.
+func (s *Scanner) afterName(p []byte, i int) int {
 	if i+1 < len(p) && p[i] == ':' {
 		s.state = atValue
 		return s.openValue(p, i+1)
