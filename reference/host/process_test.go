@@ -128,14 +128,15 @@ func TestCancellation(t *testing.T) {
 
 // TestPrefixes: what had come is in the disposition, with S's own signal (T24.07).
 func TestPrefixes(t *testing.T) {
-	r := launch{fake: []string{"fill=1:70000", "fill=2:5", "kill=9"}}.run(t)
+	// More than a pipe holds, turn and turn about: no channel is read after another (T1.81).
+	r := launch{fake: []string{"fill=1:70000", "fill=2:200000", "fill=1:100000", "fill=2:5", "kill=9"}}.run(t)
 	r.wants(t, ExitRejected, byIO)
 	d := r.disposition
 	if d.Supervisor.Signal == nil || *d.Supervisor.Signal != 9 || d.Supervisor.Exit != nil {
 		t.Errorf("supervisor %+v", d.Supervisor)
 	}
-	if d.Channels.Report.Bytes != 70000 || d.Channels.Report.SHA256 != digestOf(strings.Repeat("x", 70000)) ||
-		d.Channels.Diagnostic.Bytes != 5 || !d.Channels.Report.Ended || d.Reaped.Files != 1 {
+	if d.Channels.Report.Bytes != 170000 || d.Channels.Report.SHA256 != digestOf(strings.Repeat("x", 170000)) ||
+		d.Channels.Diagnostic.Bytes != 200005 || !d.Channels.Report.Ended || d.Reaped.Files != 1 {
 		t.Errorf("channels %+v, reaped %+v", d.Channels, d.Reaped)
 	}
 }

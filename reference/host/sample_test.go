@@ -88,6 +88,15 @@ func newSample(t testing.TB, report, diagnostic, sink string) sample {
 	return sample{report, diagnostic, sink, r}
 }
 
+// internalSample is a success with a sink that only S has seen.
+func internalSample(t testing.TB) sample {
+	s := newSample(t, "{\"engine\":\"e\"}\n", "notes", "{\"sink\":1}\n")
+	put(s.record, "channels.sink.written_bytes", 0)
+	put(s.record, "channels.sink.sha256", nil)
+	s.sink = ""
+	return s
+}
+
 // packet encodes the record, with its own length in it.
 func (s sample) packet(t testing.TB) []byte {
 	t.Helper()
