@@ -32,11 +32,11 @@ type question struct {
 	look                   func() (string, error)
 }
 
-// Examine asks everything, for the binaries in bin. The same questions always
+// Examine asks everything, for the binaries in bin and evidence in out. The same questions always
 // come in the same order.
-func Examine(bin string) []Answer {
+func Examine(bin, out string) []Answer {
 	var answers []Answer
-	for _, q := range questions(bin) {
+	for _, q := range questions(bin, out) {
 		seen, err := q.look()
 		answer := Answer{Name: q.name, OK: err == nil, Required: q.required, Seen: seen}
 		if err != nil {
@@ -57,8 +57,8 @@ func Sound(answers []Answer) bool {
 	return true
 }
 
-func questions(bin string) []question {
-	return []question{
+func questions(bin, out string) []question {
+	return append(machineQuestions(out), []question{
 		{"root", "no attempt can be made: certify reports every assertion as not run and exits 2", "run as root, or in a privileged container", true, isRoot},
 		{"namespaces", "no attempt can be made in namespaces of its own", "run where the kernel allows new pid, mount, ipc, net and uts namespaces (a container needs CAP_SYS_ADMIN)", true, namespaces},
 		{"seqpacket", "the terminal endpoint cannot be made", "use a Linux kernel with AF_UNIX SOCK_SEQPACKET and SO_PASSCRED", true, seqpacket},
@@ -67,9 +67,10 @@ func questions(bin string) []question {
 		{"cgroup", "what a launcher leaves in a control group is found by its processes only, and memory rows are not run", "mount cgroup2, or give this container a writable control group", false, cgroup},
 		{"memfd", "the jailed profile has no arena", "use Linux 3.17 or newer", false, memfd},
 		{"gcc", "fixtures cannot be compiled: certify reports every assertion as not run", "apt-get install gcc libc6-dev", true, compiler},
+		{"g++", "the compile stage of the entrypoint cannot run: its rows are not run", "apt-get install g++", false, compilerPlusPlus},
 		{"libseccomp", "the reference launcher cannot be built; other launchers can be certified", "apt-get install libseccomp-dev pkg-config", false, libseccomp},
 		{"launcher binaries", "the reference launcher is not built", "run scripts/certify, which builds it, or scripts/build", false, func() (string, error) { return binaries(bin) }},
-	}
+	}...)
 }
 
 func isRoot() (string, error) {

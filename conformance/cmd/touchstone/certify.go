@@ -26,6 +26,8 @@ type certifyCommand struct {
 	JSON     bool    `name:"json" help:"One JSON object on stdout; progress stays on stderr."`
 	FailFast bool    `help:"Make no new attempt after the first failure, leak or hang; what is left is not run."`
 	Events   string  `help:"Also write the run's events, a JSON object a line, as they happen: to stdout if -, in place of the table, else to a new file." placeholder:"-|FILE"`
+	Quiet    bool    `short:"q" help:"No progress, no table: only what is wrong or was left behind, and the conclusion."`
+	GitHub   bool    `name:"github" help:"Also print annotations of GitHub Actions on stderr."`
 	Full     bool    `help:"Exit 2 unless every planned assertion passed."`
 }
 
@@ -34,6 +36,9 @@ func (c *certifyCommand) Run(p *program) error {
 	report, run, err := c.certify(p)
 	if err == nil && c.Full && report.ExitStatus == certify.Conforming && !report.Full {
 		report.ExitStatus = certify.Undecided
+	}
+	if err == nil && c.GitHub {
+		err = reports.WriteAnnotations(p.stderr, report)
 	}
 	if c.JSON {
 		a := answer{kind: "certify", status: report.ExitStatus}
@@ -48,10 +53,17 @@ func (c *certifyCommand) Run(p *program) error {
 	if c.Events == "-" { // stdout is the events'
 		return exit(report.ExitStatus)
 	}
-	if err := printTable(p.stdout, report, run); err != nil {
+	if err := c.print(p, report, run); err != nil {
 		return fmt.Errorf("print table: %w", err)
 	}
 	return exit(report.ExitStatus)
+}
+
+func (c *certifyCommand) print(p *program, r reports.Report, run string) error {
+	if c.Quiet {
+		return printQuiet(p.stdout, p.terminal, r)
+	}
+	return printTable(p.stdout, p.terminal, r, run)
 }
 
 type certifyData struct {
@@ -86,11 +98,18 @@ func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
 	if events != nil {
 		place.Events = events
 	}
-	report, err := certify.Run(p.ctx, selection, place, suiteVersion(), newProgress(p.stderr))
+	report, err := certify.Run(p.ctx, selection, place, suiteVersion(), c.progress(p))
 	if events != nil {
 		err = errors.Join(err, events.Close())
 	}
 	return report, place.Run, err
+}
+
+func (c *certifyCommand) progress(p *program) certify.Progress {
+	if c.Quiet {
+		return nothing{}
+	}
+	return newProgress(p.stderr)
 }
 
 // openEvents opens what --events names; nil when nobody asked.

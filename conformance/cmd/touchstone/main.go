@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -21,21 +22,34 @@ import (
 
 // commands are the command line.
 type commands struct {
-	Certify certifyCommand `cmd:"" help:"Run the suite against a launcher. Exit 0 conforming, 1 not conforming, 2 undecided, 3 stale declarations, 64 usage, 70 internal."`
-	List    listCommand    `cmd:"" help:"List tests, scripts and assertions, and which are written. Exit 0, 64, 70."`
-	Recheck recheckCommand `cmd:"" help:"Judge a recorded run again, with no launcher. Exit 0 same verdicts, 1 others, 64, 70."`
-	Report  reportCommand  `cmd:"" help:"Write a recorded run's report.html, junit.xml, report.tap and summary.md again. Exit 0, 64, 70."`
-	Verify  verifyCommand  `cmd:"" help:"Check a certificate against its run folder, offline: every digest, every verdict, the ledger, the age. Exit 0 it holds, 1 not, 64, 70."`
-	Diff    diffCommand    `cmd:"" help:"Compare two runs. Exit 0 nothing is worse, 1 something is, 64, 70."`
-	Gate    gateCommand    `cmd:"" help:"Decide whether a run may pass, beside a baseline. Exit 0 yes, 1 no, 64, 70."`
-	Doctor  doctorCommand  `cmd:"" help:"Say what this machine lacks and what to do. Exit 0 nothing required, 1 something, 70."`
-	Version versionCommand `cmd:"" help:"Print the version. Exit 0."`
+	Certify    certifyCommand    `cmd:"" help:"Run the suite against a launcher. Exit 0 conforming, 1 not conforming, 2 undecided, 3 stale declarations, 64 usage, 70 internal."`
+	List       listCommand       `cmd:"" help:"List tests, scripts and assertions, and which are written. Exit 0, 64, 70."`
+	Recheck    recheckCommand    `cmd:"" help:"Judge a recorded run again, with no launcher. Exit 0 same verdicts, 1 others, 64, 70."`
+	Report     reportCommand     `cmd:"" help:"Write a recorded run's report.html, junit.xml, report.tap and summary.md again. Exit 0, 64, 70."`
+	Verify     verifyCommand     `cmd:"" help:"Check a certificate against its run folder, offline: every digest, every verdict, the ledger, the age. Exit 0 it holds, 1 not, 64, 70."`
+	Diff       diffCommand       `cmd:"" help:"Compare two runs. Exit 0 nothing is worse, 1 something is, 64, 70."`
+	Gate       gateCommand       `cmd:"" help:"Decide whether a run may pass, beside a baseline. Exit 0 yes, 1 no, 64, 70."`
+	Doctor     doctorCommand     `cmd:"" help:"Say what this machine lacks and what to do. Exit 0 nothing required, 1 something, 70."`
+	Manifest   manifestCommand   `cmd:"" help:"List commands, flags and exit statuses. Exit 0, 64, 70."`
+	Completion completionCommand `cmd:"" help:"Print a completion script for a shell. Exit 0, 64, 70."`
+	Version    versionCommand    `cmd:"" help:"Print the version. Exit 0."`
 }
 
 // program is what every command gets: where it writes and where it is.
 type program struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
+	terminal       terminal // of stdout
+}
+
+// table prints rows as wide as the terminal is.
+func (p *program) table(rows [][]string) error {
+	out := bufio.NewWriter(p.stdout)
+	p.terminal.grid(out, rows)
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("print table: %w", err)
+	}
+	return nil
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -66,7 +80,7 @@ func run(arguments []string, stdout, stderr io.Writer) (status int) {
 	if err != nil {
 		return misused(arguments, err, stdout, stderr)
 	}
-	return execute(parsed, &program{ctx, stdout, stderr})
+	return execute(parsed, &program{ctx, stdout, stderr, terminalOf(stdout, os.Getenv)})
 }
 
 // misused answers a command line that cannot be read, in JSON if it asks for it.

@@ -33,6 +33,10 @@ func TestWrongRequests(t *testing.T) {
 		"unwritable folder": {"certify", "--tests", "T6", "--out", "/proc/touchstone"},
 		"no run":            {"recheck", t.TempDir()},
 		"missing argument":  {"recheck"},
+		"no baseline":       {"gate"},
+		"no certificate":    {"verify", "/nowhere", t.TempDir()},
+		"nothing to diff":   {"diff", t.TempDir(), t.TempDir()},
+		"unknown shell":     {"completion", "tcsh"},
 	} {
 		status, stdout, stderr := call(arguments...)
 		if status != certify.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "touchstone: usage: ") {
@@ -120,7 +124,7 @@ func TestTableNamesWhatFailed(t *testing.T) {
 			{ID: "T14.06", Rule: "R06", Cell: "direct/jailed", Verdict: reports.Pass, Reason: "this kernel lacks it"}},
 		Leaks: []reports.Leak{{Script: "T14-s", Cell: "direct/jailed", Attempt: "attempts/a", What: "process: 7", Replay: "again"}}}
 	var out bytes.Buffer
-	if err := printTable(&out, r, "/run"); err != nil {
+	if err := printTable(&out, terminal{}, r, "/run"); err != nil {
 		t.Fatal(err)
 	}
 	for _, wanted := range []string{
@@ -131,7 +135,7 @@ func TestTableNamesWhatFailed(t *testing.T) {
 			t.Errorf("no %q in\n%s", wanted, out.String())
 		}
 	}
-	if err := printTable(brokenWriter{}, r, "/run"); err == nil {
+	if err := printTable(brokenWriter{}, terminal{}, r, "/run"); err == nil {
 		t.Error("a table that cannot be printed is no error")
 	}
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
+	"strconv"
+	"strings"
 
 	"touchstone/conformance/certify"
 	"touchstone/conformance/doctor"
@@ -33,12 +35,11 @@ func (c *listCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "test\tassertions\twritten\tscripts")
+	table := [][]string{{"test", "assertions", "written", "scripts"}}
 	for _, r := range rows {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\n", r.Test, r.Assertions, r.Written, len(r.Scripts))
+		table = append(table, []string{r.Test, strconv.Itoa(r.Assertions), strconv.Itoa(r.Written), strings.Join(r.Scripts, " ")})
 	}
-	return table.Flush()
+	return p.table(table)
 }
 
 func listings() ([]listing, error) {
@@ -126,36 +127,57 @@ func (c *doctorCommand) Run(p *program) error {
 	if err != nil {
 		root = "."
 	}
-	answers := doctor.Examine(filepath.Join(root, ".build", "bin"))
+	answers := doctor.Examine(filepath.Join(root, ".build", "bin"), filepath.Join(root, "reports", "out"))
 	status := 0
 	if !doctor.Sound(answers) {
 		status = 1
 	}
 	if c.JSON {
-		return answer{kind: "doctor", data: answers, status: status}.write(p.stdout, nil)
+		a := answer{kind: "doctor", data: answers, status: status}
+		for _, one := range answers {
+			if !one.OK {
+				a.suggestions = append(a.suggestions, one.Fix)
+			}
+			if !one.OK && one.Required && a.finding == "" {
+				a.finding = fmt.Sprintf("missing %s: %s", one.Name, one.Seen)
+			}
+		}
+		return a.write(p.stdout, nil)
 	}
+	out := bufio.NewWriter(p.stdout)
 	for _, a := range answers {
-		fmt.Fprintln(p.stdout, describe(a))
+		describe(out, p.terminal, a)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("print answers: %w", err)
 	}
 	return exit(status)
 }
 
-func describe(a doctor.Answer) string {
-	if a.OK {
-		return fmt.Sprintf("ok       %s: %s", a.Name, oneLine(a.Seen))
+func describe(out *bufio.Writer, t terminal, a doctor.Answer) {
+	word := "ok"
+	switch {
+	case !a.OK && a.Required:
+		word = "missing"
+	case !a.OK:
+		word = "absent"
 	}
-	word := "absent  "
-	if a.Required {
-		word = "missing "
+	fmt.Fprintf(out, "%s %s: %s\n", t.paint(fitted(word, 8)), a.Name, oneLine(a.Seen))
+	if !a.OK {
+		fmt.Fprintf(out, "           so       %s\n           fix      %s\n", a.Consequence, a.Fix)
 	}
-	return fmt.Sprintf("%s %s: %s\n           so       %s\n           fix      %s", word, a.Name, oneLine(a.Seen), a.Consequence, a.Fix)
 }
 
-type versionCommand struct{}
+type versionCommand struct {
+	JSON bool `name:"json" help:"One JSON object on stdout."`
+}
 
 // Run prints the version, and the commit when the build knows it.
-func (versionCommand) Run(p *program) error {
+func (c versionCommand) Run(p *program) error {
 	suite := suiteVersion()
+	if c.JSON {
+		return answer{kind: "version", data: suite}.write(p.stdout, nil)
+	}
 	text := "touchstone " + suite.Version
 	if suite.Commit != "" {
 		text += " " + suite.Commit

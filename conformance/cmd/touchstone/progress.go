@@ -21,6 +21,13 @@ func newProgress(w io.Writer) certify.Progress {
 	return &plain{out: w}
 }
 
+// nothing shows no progress.
+type nothing struct{}
+
+func (nothing) Begin(int)                                 {}
+func (nothing) End(string, string, string, time.Duration) {}
+func (nothing) Finish()                                   {}
+
 // plain prints one line for each script that ended.
 type plain struct {
 	out         io.Writer

@@ -5,41 +5,59 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"touchstone/reports"
 )
 
 // printTable prints what a person wants to know of a run: tests, what did not
 // pass and why, where the evidence lies, and the conclusion last.
-func printTable(w io.Writer, r reports.Report, run string) error {
+func printTable(w io.Writer, t terminal, r reports.Report, run string) error {
 	out := bufio.NewWriter(w)
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "test\tverdict\tplanned\tpass\tfail\tnot-run\tbroken\tgaps")
-	for _, t := range r.Tests {
-		printRow(table, t.Test, t.Verdict, t.Totals)
+	rows := [][]string{{"test", "verdict", "planned", "pass", "fail", "not-run", "broken", "gaps"}}
+	for _, test := range r.Tests {
+		rows = append(rows, tableRow(test.Test, test.Verdict, test.Totals))
 	}
-	printRow(table, "all", r.Conclusion, r.Totals)
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	printProblems(out, r, run)
+	t.grid(out, append(rows, tableRow("all", r.Conclusion, r.Totals)))
+	printProblems(out, t, r, run)
 	printReasons(out, r)
 	fmt.Fprintf(out, "\n%d attempts of %d scripts, %.1f s, launcher %s\nevidence %s\n", r.Totals.Attempts, len(r.Scripts), r.Seconds, r.Launcher.Name, run)
 	fmt.Fprintln(out, summary(r))
 	return out.Flush()
 }
 
-func printRow(w io.Writer, name, verdict string, t reports.Totals) {
-	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", name, verdict, t.Planned, t.Pass, t.Fail, t.NotRun, t.Broken,
-		t.ExpectedFail+t.UnexpectedPass+t.WrongFail)
+// printQuiet prints a line for each violation, leak and stale declaration, and
+// the conclusion: what must not go unsaid.
+func printQuiet(w io.Writer, t terminal, r reports.Report) error {
+	out := bufio.NewWriter(w)
+	for _, a := range r.Assertions {
+		if reports.IsBad(a.Verdict) {
+			fmt.Fprintf(out, "%s %s %s %s: %s\n", t.paint(a.Verdict), a.ID, a.Rule, a.Cell, oneLine(what(a)))
+		}
+	}
+	for _, l := range r.Leaks {
+		fmt.Fprintf(out, "%s %s %s: %s\n", t.paint("leak"), l.Script, l.Cell, oneLine(l.What))
+	}
+	for _, s := range r.Stale {
+		fmt.Fprintf(out, "stale gap %s: %s\n", s.ID, s.Reason)
+	}
+	fmt.Fprintln(out, summary(r))
+	return out.Flush()
+}
+
+func tableRow(name, verdict string, t reports.Totals) []string {
+	row := []string{name, verdict}
+	for _, n := range []int{t.Planned, t.Pass, t.Fail, t.NotRun, t.Broken, t.ExpectedFail + t.UnexpectedPass + t.WrongFail} {
+		row = append(row, strconv.Itoa(n))
+	}
+	return row
 }
 
 // printProblems prints one line for each violation, leak and gap, each with the
 // command that runs it again. Violations of one script that look the same are
 // one.
-func printProblems(out io.Writer, r reports.Report, run string) {
+func printProblems(out io.Writer, t terminal, r reports.Report, run string) {
 	same := alike(r)
 	for _, a := range r.Assertions {
 		switch a.Verdict {
@@ -48,27 +66,27 @@ func printProblems(out io.Writer, r reports.Report, run string) {
 			if ids[0] != a.ID {
 				continue
 			}
-			fmt.Fprintf(out, "\nfail %s %s %s: %s\n", a.ID, a.Rule, a.Cell, oneLine(what(a)))
+			fmt.Fprintf(out, "\n%s %s %s %s: %s\n", t.paint(a.Verdict), a.ID, a.Rule, a.Cell, oneLine(what(a)))
 			if len(ids) > 1 {
 				fmt.Fprintf(out, "  also     %s\n", shorten(ids[1:]))
 			}
 			printFinding(out, a, run)
 		case reports.UnexpectedPass, reports.WrongFail, reports.ExpectedFail:
-			fmt.Fprintf(out, "\n%s %s %s %s: %s\n", a.Verdict, a.ID, a.Rule, a.Cell, oneLine(a.Reason))
+			fmt.Fprintf(out, "\n%s %s %s %s: %s\n", t.paint(a.Verdict), a.ID, a.Rule, a.Cell, oneLine(a.Reason))
 			printFinding(out, a, run)
 		}
 	}
-	printLeaks(out, r, run)
+	printLeaks(out, t, r, run)
 	for _, s := range r.Stale {
 		fmt.Fprintf(out, "\nstale gap %s: %s\n", s.ID, s.Reason)
 	}
 }
 
 // printLeaks prints each attempt once, with what it left.
-func printLeaks(out io.Writer, r reports.Report, run string) {
+func printLeaks(out io.Writer, t terminal, r reports.Report, run string) {
 	for i, l := range r.Leaks {
 		if i == 0 || r.Leaks[i-1].Attempt != l.Attempt {
-			fmt.Fprintf(out, "\nleak %s %s\n  attempt  %s\n  replay   %s\n", l.Script, l.Cell, filepath.Join(run, l.Attempt), l.Replay)
+			fmt.Fprintf(out, "\n%s %s %s\n  attempt  %s\n  replay   %s\n", t.paint("leak"), l.Script, l.Cell, filepath.Join(run, l.Attempt), l.Replay)
 		}
 		fmt.Fprintf(out, "  left     %s\n", oneLine(l.What))
 	}

@@ -57,7 +57,7 @@ func no(yes bool) int {
 func say(p *program, status int, wrong []string, right func(*bufio.Writer)) error {
 	out := bufio.NewWriter(p.stdout)
 	for _, w := range wrong {
-		fmt.Fprintln(out, "no", oneLine(w))
+		fmt.Fprintln(out, p.terminal.paint("no"), oneLine(w))
 	}
 	if len(wrong) == 0 {
 		right(out)
