@@ -78,6 +78,30 @@ func TestReportProperties(t *testing.T) {
 	p.TestingRun(t)
 }
 
+// TestSharedAllowance: sink, candidate and replacement in S's order, whatever
+// is written to each (T13.01 to T13.09).
+func TestSharedAllowance(t *testing.T) {
+	p := properties(t)
+	sizes := gen.Int64Range(0, 3000)
+	p.Property("charged is sink, candidate and replacement, at most R; one probe each", prop.ForAll(
+		func(limit, certified, sink, candidate, replacement int64, chunk int) bool {
+			r := ledger.NewReport(limit)
+			k := ledger.NewMeter(min(certified, limit))
+			feed(&k, sink, chunk)
+			fits := r.Charge(k.Accepted())
+			c := ledger.NewMeter(r.Remaining())
+			feed(&c, candidate, chunk)
+			fits = fits && r.Charge(c.Accepted())
+			replaced := int64(0)
+			if r.Charge(replacement) {
+				replaced = replacement
+			}
+			return fits && r.Charged() == k.Accepted()+c.Accepted()+replaced && r.Charged() <= limit &&
+				k.Observed() <= k.Accepted()+1 && c.Observed() <= c.Accepted()+1 && c.Limit() == limit-k.Accepted()
+		}, sizes, sizes, sizes, sizes, gen.Int64Range(0, 500), gen.IntRange(1, 700)))
+	p.TestingRun(t)
+}
+
 func TestMeterBounds(t *testing.T) {
 	largest := int64(1)<<53 - 2
 	m := ledger.NewMeter(largest)

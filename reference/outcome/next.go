@@ -95,7 +95,10 @@ func (m *Machine) publish() Action {
 		return Wait
 	case !m.published:
 		m.published = true
-		return m.document()
+		if action := m.document(); action != Wait {
+			return action
+		}
+		return m.publish()
 	case !m.reported || !m.delivered:
 		return Wait
 	case m.failure == nil && m.route == Named && !m.naming:
@@ -107,8 +110,8 @@ func (m *Machine) publish() Action {
 	return Finish
 }
 
-// document is what the report carries. Once a byte of success may have reached
-// the host, a failure is told in the record alone.
+// document is what the report carries, Wait for nothing: once a byte of success
+// may have reached the host, a failure is told in the record alone.
 //
 // Rules: R15.
 func (m *Machine) document() Action {

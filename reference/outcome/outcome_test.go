@@ -194,6 +194,7 @@ type attempt struct {
 	pending []outcome.Observation
 	status  outcome.Status
 	ended   bool
+	late    bool // a failure of publication was answered
 }
 
 func (a *attempt) end(status outcome.Status) {
@@ -210,6 +211,14 @@ func (a *attempt) answer(action outcome.Action) {
 	case outcome.Kill:
 		a.end(outcome.Status{Signal: 9})
 		a.pending = append(a.pending, outcome.DomainEnded(), outcome.DiagnosticsRead(), outcome.DiagnosticsDone())
+	case outcome.Dismiss:
+		a.dismiss()
+	case outcome.KillFinalizer:
+		a.pending = append(a.pending, outcome.FinalizerEnded())
+	case outcome.PublishSink:
+		a.deliver(outcome.SinkDelivered())
+	case outcome.PublishName:
+		a.deliver(outcome.TargetNamed())
 	case outcome.AskSurvivors:
 		a.pending = append(a.pending, outcome.SurvivorsAnswered(a.random.IntN(8) == 0))
 	case outcome.PublishReport, outcome.PublishClaim, outcome.PublishReplacement:
@@ -219,7 +228,9 @@ func (a *attempt) answer(action outcome.Action) {
 
 // play runs one attempt and returns the latched codes it went through.
 func (a *attempt) play(own []outcome.Observation) []string {
-	a.end(a.status)
+	if a.status != (outcome.Status{Exit: waits}) {
+		a.end(a.status)
+	}
 	a.pending = append(a.pending, own...)
 	a.pending = append(a.pending, outcome.CandidateSettled(outcome.Settlement(1+a.random.IntN(5)), refusal))
 	var codes []string
@@ -230,6 +241,7 @@ func (a *attempt) play(own []outcome.Observation) []string {
 		a.pending = a.pending[n:]
 		if f := a.machine.Failure(); f != nil {
 			codes = append(codes, name(f))
+			a.giveUp()
 		}
 		for {
 			action := a.machine.Next()
@@ -311,7 +323,7 @@ func FuzzObserve(f *testing.F) {
 				}
 			}
 			now := name(m.Failure())
-			if latched != "" && now != latched && latched != contracts.CodeRunProducerFailed {
+			if latched != "" && now != latched && latched != contracts.CodeRunProducerFailed && latched != "sink/protocol" {
 				t.Fatalf("cause %q became %q", latched, now)
 			}
 			latched = now

@@ -2,6 +2,7 @@ package supervisor_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -255,17 +256,23 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// rounds is how often a repeated test repeats.
+func rounds(t testing.TB) int {
+	t.Helper()
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("TOUCHSTONE_ROUNDS"), "5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // TestRepeated: the same attempt, many at once, is the same outcome. The number
 // of rounds is small here; TOUCHSTONE_ROUNDS sets another.
 func TestRepeated(t *testing.T) {
-	rounds := 5
-	if n, err := strconv.Atoi(os.Getenv("TOUCHSTONE_ROUNDS")); err == nil {
-		rounds = n
-	}
 	for worker := range 4 {
 		t.Run(strconv.Itoa(worker), func(t *testing.T) {
 			t.Parallel()
-			for range rounds {
+			for range rounds(t) {
 				r := launch{actor: "err=10 report=90000", env: []string{"TOUCHSTONE_EXPLAIN=1"}}.run(t)
 				r.wants(t, 0, "")
 				if r.exit != 0 {
