@@ -35,7 +35,7 @@ func (a *attempt) onSink() []outcome.Observation {
 	input.pass(kept)
 	input.finished = s.ended || s.meter.Overflowed()
 	if s.ended {
-		a.times.captured = a.now()
+		a.times.captured, a.spent.captured = a.now(), spent()
 	}
 	return append(seen, a.onRelay()...)
 }

@@ -21,7 +21,7 @@ type cpu struct{ user, system int64 }
 
 // stageCPU is what S and the children that it has reaped had used when a stage
 // began or ended.
-type stageCPU struct{ compile, run, ended, publish, closed cpu }
+type stageCPU struct{ compile, run, captured, ended, publish, closed cpu }
 
 // spent is what S and the children that it has reaped have used so far.
 func spent() (c cpu) {
@@ -49,16 +49,26 @@ func (a *attempt) usage(u jail.Usage, m measured) record.Usage {
 	if a.times.run > 0 {
 		stages.Run = a.runUsage(u, m)
 	}
-	if a.times.ended > 0 {
-		stages.Finalize = a.own(a.times.ended, a.times.publish, a.spent.ended, a.spent.publish)
+	if from, before := a.finalizing(); from > 0 {
+		stages.Finalize = a.own(from, a.times.publish, before, a.spent.publish)
 		a.work(stages.Finalize, contracts.ScopeStageDomain, m)
 	}
 	if a.times.publish > 0 {
 		stages.Publish = a.own(a.times.publish, a.times.closed, a.spent.publish, a.spent.closed)
 		stages.Publish.Set("report_bytes", contracts.SourceChannel, record.Quantity{Used: record.Number(a.report.written)})
+		stages.Publish.Set("sink_bytes", contracts.SourceChannel, record.Quantity{Used: record.Number(a.sinkOut.written)})
 		a.work(stages.Publish, contracts.ScopeStageDomain, m)
 	}
 	return record.Usage{Version: 1, Stages: stages, Job: a.jobUsage(u, m)}
+}
+
+// finalizing is when the run was over: at the end of the sink, without one at
+// the producer's; 0 for not yet. Rules: R16.
+func (a *attempt) finalizing() (time.Duration, cpu) {
+	if a.times.captured > 0 {
+		return a.times.captured, a.spent.captured
+	}
+	return a.times.ended, a.spent.ended
 }
 
 // own is a stage of S's own work, with the helpers that it has reaped
@@ -93,7 +103,7 @@ func (a *attempt) prepareUsage(m measured) record.Entry {
 
 // runUsage is the producer's.
 func (a *attempt) runUsage(u jail.Usage, m measured) record.Entry {
-	ended := a.times.ended
+	ended, _ := a.finalizing()
 	if ended == 0 {
 		ended = a.times.closed
 	}
@@ -107,6 +117,7 @@ func (a *attempt) runUsage(u jail.Usage, m measured) record.Entry {
 	run.Set("open_fds", contracts.SourceFDObservation, record.Quantity{Peak: a.descriptors(m), Sampled: true})
 	run.Set("report_bytes", contracts.SourceChannel, record.Quantity{
 		Used: record.Number(a.candidate.meter.Accepted())})
+	run.Set("sink_bytes", contracts.SourceChannel, record.Quantity{Used: record.Number(a.sinkEntry().Accepted)})
 	run.Set("diagnostic_bytes", contracts.SourceChannel, record.Quantity{
 		Used: record.Number(a.diagnostics.meter.Accepted())})
 	a.domainUsage(run, contracts.ScopeStageDomain, u, m)
