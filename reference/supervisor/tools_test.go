@@ -177,4 +177,3 @@ func TestKilledInTools(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
-
