@@ -3,6 +3,7 @@ package jail
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -23,7 +24,7 @@ type Spec struct {
 	UID          int               // uid and gid of the producer: never 0, one per attempt (C-79)
 	System       []string          // read-only paths of the private root; a missing one is left out, a symlink is recreated
 	Files        []string          // regular files bound read-only at the same absolute path
-	Lies         map[string]string // where a file of Files lies for S, if elsewhere
+	Copies       map[string]string // files that the root holds a copy of: path there -> regular file of S's, no symlink
 	Exe          string            // producer binary, bound read-only at the same absolute path
 	Argv, Env    []string          // exactly what exec gets; Argv[0] included
 	FDs          map[int]int       // producer's number -> S's descriptor; exactly these exist in the producer
@@ -78,8 +79,8 @@ const maxProducerFD = 4095
 
 func (s *Spec) checkStrings() error {
 	paths := slices.Concat([]string{s.Helper, s.Exe}, s.System, s.Files)
-	for _, path := range s.Lies {
-		paths = append(paths, path)
+	for path, from := range s.Copies {
+		paths = append(paths, path, from)
 	}
 	if s.Work != "" {
 		paths = append(paths, s.Work)
@@ -142,10 +143,11 @@ func (s *Spec) encode(first int, entries []string) []byte {
 	}
 	word("exe", s.Exe)
 	for _, path := range s.Files {
-		if from := s.Lies[path]; from != "" {
-			word("from", from)
-		}
 		word("file", path)
+	}
+	for _, path := range slices.Sorted(maps.Keys(s.Copies)) {
+		word("from", s.Copies[path])
+		word("copy", path)
 	}
 	if s.Tool {
 		word("tool", 1)

@@ -23,12 +23,9 @@ func newTool(t testing.TB, arguments ...string) (b *bench, work string) {
 	if err := os.WriteFile(source, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(source, 0o666); err != nil { // its mount must refuse
-		t.Fatal(err)
-	}
 	b.spec.Tool, b.spec.Work, b.spec.FileBytes = true, work, 100000
 	b.spec.System = []string{"/usr", "/lib", "/lib64", "/bin"}
-	b.spec.Files, b.spec.Lies = []string{"/given/source"}, map[string]string{"/given/source": source}
+	b.spec.Copies = map[string]string{"/given/source": source}
 	return b, work
 }
 
@@ -40,7 +37,7 @@ func TestToolDomain(t *testing.T) {
 		t.Errorf("ended with %d, signal %d", status.ExitStatus, status.Signal)
 	}
 	const want = "fork: 0\nvfork: 0\nclone3: 38\nparent: 1\nuser namespace: 1\nmount namespace: 1\n" +
-		"pid and net namespaces: 1\nunshare: 1\nsocket: 1\nread file: 0\nwrite file: 30\nwrite work: 0\nwrite more: 27\n" +
+		"pid and net namespaces: 1\nunshare: 1\nsocket: 1\nread file: 0\nwrite file: 13\nwrite work: 0\nwrite more: 27\n" +
 		"run work: 13\nwrite root: 30\nwrite other: 30\n"
 	if got := b.read(t); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -76,7 +73,15 @@ func TestToolSpecsAreChecked(t *testing.T) {
 		"work of a producer": func(s *Spec) { s.Tool = false },
 		"no bound":           func(s *Spec) { s.FileBytes = 0 },
 		"relative work":      func(s *Spec) { s.Work = "work" },
-		"relative source":    func(s *Spec) { s.Lies["/given/source"] = "source" },
+		"symlink source": func(s *Spec) {
+			link := filepath.Join(filepath.Dir(s.Work), "link")
+			if err := os.Symlink(s.Copies["/given/source"], link); err != nil {
+				t.Fatal(err)
+			}
+			s.Copies["/given/source"] = link
+		},
+		"folder source":   func(s *Spec) { s.Copies["/given/source"] = s.Work },
+		"relative source": func(s *Spec) { s.Copies["/given/source"] = "source" },
 	} {
 		b, _ := newTool(t)
 		change(&b.spec)

@@ -92,7 +92,7 @@
 // happens to it in the same way. Its own failure is told last, when its domain
 // is empty and its last byte delivered, so that no failure of a channel can hide
 // behind it. What it leaves behind ends with it. The work folder lies in the
-// host's spool, which must allow a library to be mapped from it.
+// host's spool; the producer gets a copy of the library, in its own root.
 //
 // # What S does not say
 //

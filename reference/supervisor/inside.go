@@ -51,30 +51,29 @@ func (a *attempt) spec(in inside) jail.Spec {
 	}
 	return jail.Spec{
 		Attempt: a.admitted.AttemptID, Helper: pairing.Jail.Path, UID: pairing.UID(a.admitted.AttemptID), System: pairing.System,
-		Files: a.given(), Lies: a.lies(), Exe: pairing.Producer.Path,
+		Files: a.given(), Copies: a.copies(), Exe: pairing.Producer.Path,
 		Argv: append([]string{"producer"}, request.Engine...), Env: environment, FDs: fds,
 		ScratchBytes: pairing.ScratchBytes, ScratchFiles: pairing.ScratchFiles,
 		MemoryBytes: memory, Deadline: a.started.Add(a.wall),
 	}
 }
 
-// given lists what the producer is to read: two files of the host's, or one and
-// what the tools built.
+// given lists the host's files that the producer is to read.
 func (a *attempt) given() []string {
 	request := a.admitted.Request
-	if a.folder == nil {
-		return files(request.Library, request.Chart)
+	if a.folder != nil {
+		return files(request.Chart)
 	}
-	given := files(request.Chart)
-	if info, err := os.Lstat(a.built()); err == nil && info.Mode().IsRegular() {
-		given = append(given, LibraryPath)
-	}
-	return given
+	return files(request.Library, request.Chart)
 }
 
-// lies says where what the tools built lies for S.
-func (a *attempt) lies() map[string]string {
+// copies is the library that the tools built, if they did: the producer shares
+// nothing with the folder that they could write.
+func (a *attempt) copies() map[string]string {
 	if a.folder == nil {
+		return nil
+	}
+	if info, err := os.Lstat(a.built()); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
 	return map[string]string{LibraryPath: a.built()}

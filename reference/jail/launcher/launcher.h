@@ -53,7 +53,8 @@ struct spec {
 	int tasks[MAX_CGROUPS];		/* open tasks files of v1 groups */
 	int group;			/* folder of the unified group; -1 without one */
 	int target[MAX_FDS], source[MAX_FDS];
-	struct words system, files, from, argv, env;	/* from: where each file lies; NULL for its own path */
+	struct words system, files, argv, env;
+	struct words copies, from;	/* where the root holds a copy, and of what */
 	const char *exe;
 	int tool;			/* creation calls are allowed: no listener */
 	const char *work;		/* a tool's work folder; NULL without one */
@@ -72,6 +73,11 @@ int hear(void);
 
 /* root.c */
 void root_build(const struct spec *spec);
+void make_parents(const char *path);
+
+/* copy.c */
+uint64_t copies_take(const struct spec *spec);
+void copies_give(const struct spec *spec);
 
 /* init.c */
 _Noreturn void init_main(const struct spec *spec, int built);

@@ -35,7 +35,7 @@ struct entry {
 static struct entry entry[MAX_ENTRIES];
 static size_t entries;
 
-/* Takes what lies at from, to be given at path. From a place that a tool could write no symlink is followed. */
+/* Takes what lies at from, to be given at path. */
 static void
 take(const char *from, const char *path, uint64_t attributes, int may_be_missing, int keep_symlink)
 {
@@ -53,8 +53,7 @@ take(const char *from, const char *path, uint64_t attributes, int may_be_missing
 	e->tree = -1;
 	ssize_t length = keep_symlink ? readlink(from, e->link, sizeof e->link - 1) : -1;
 	if (length < 0)
-		e->tree = open_tree(AT_FDCWD, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE |
-		    (from != path ? AT_SYMLINK_NOFOLLOW : 0));
+		e->tree = open_tree(AT_FDCWD, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 	if (length < 0 && e->tree < 0)
 		fail("take", from);
 	entries++;
@@ -69,13 +68,13 @@ take_all(const struct spec *spec)
 		take(device[i], device[i], DEVICE, 0, 0);
 	take(spec->exe, spec->exe, READ_ONLY, 0, 0);
 	for (size_t i = 0; i < spec->files.n; i++)
-		take(spec->from.at[i] != NULL ? spec->from.at[i] : spec->files.at[i], spec->files.at[i], READ_ONLY, 0, 0);
+		take(spec->files.at[i], spec->files.at[i], READ_ONLY, 0, 0);
 	if (spec->work != NULL)
 		take(spec->work, "/work", WORK, 0, 0);
 }
 
 /* Makes the folders above path. */
-static void
+void
 make_parents(const char *path)
 {
 	char part[PATH_MAX];
@@ -147,13 +146,16 @@ mount_tmpfs(const char *path, const char *options)
 		fail("mount tmpfs", path);
 }
 
-/* Swaps the root for a new tmpfs. /proc is the one folder that S is known to have. */
+/* Swaps the root for a new tmpfs with room for the copies. /proc is the one folder that S is known to have. */
 static void
-enter_new_root(void)
+enter_new_root(uint64_t room)
 {
+	char options[128];
+
+	snprintf(options, sizeof options, "size=%llu,nr_inodes=4096,mode=0755", (1ULL << 20) + (unsigned long long)room);
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		fail("make mounts private", "");
-	mount_tmpfs("/proc", "size=1m,nr_inodes=4096,mode=0755");
+	mount_tmpfs("/proc", options);
 	if (chdir("/proc") != 0 || syscall(SYS_pivot_root, ".", ".") != 0)
 		fail("change root", "");
 	if (umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
@@ -182,12 +184,13 @@ root_build(const struct spec *spec)
 
 	umask(0);
 	take_all(spec);
-	enter_new_root();
+	enter_new_root(copies_take(spec));
 	if (mkdir("/tmp", 0755) != 0)
 		fail("make folder", "/tmp");
 	mount_tmpfs("/tmp", "mode=1777");
 	for (size_t i = 0; i < entries; i++)
 		give(&entry[i]);
+	copies_give(spec);
 	size_scratch(spec);
 	if (mount_setattr(AT_FDCWD, "/", 0, &sealed, sizeof sealed) != 0)
 		fail("seal root", "");

@@ -72,15 +72,6 @@ add_descriptor(struct spec *spec, const char *value)
 	spec->source[spec->nfds++] = source;
 }
 
-/* A file lies at its own path unless the word before it said where. */
-static void
-add_file(struct spec *spec, char *path)
-{
-	if (spec->from.n == spec->files.n)
-		add(&spec->from, NULL);
-	add(&spec->files, path);
-}
-
 static void
 take(struct spec *spec, const char *key, char *value)
 {
@@ -103,9 +94,11 @@ take(struct spec *spec, const char *key, char *value)
 	else if (strcmp(key, "exe") == 0)
 		spec->exe = value;
 	else if (strcmp(key, "file") == 0)
-		add_file(spec, value);
-	else if (strcmp(key, "from") == 0 && spec->from.n == spec->files.n)
+		add(&spec->files, value);
+	else if (strcmp(key, "from") == 0 && spec->from.n == spec->copies.n)
 		add(&spec->from, value);
+	else if (strcmp(key, "copy") == 0 && spec->from.n == spec->copies.n + 1)
+		add(&spec->copies, value);
 	else if (strcmp(key, "tool") == 0)
 		spec->tool = 1;
 	else if (strcmp(key, "work") == 0)
