@@ -3,8 +3,6 @@ package record
 import (
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"touchstone/contracts"
 )
 
@@ -101,10 +99,9 @@ func (e Entry) Set(name, source string, q Quantity) {
 	}
 }
 
-// MarshalJSONTo implements the encoder's interface. It spells the cells
-// itself: they are most of a record, and fixed but for numbers.
-func (u Usage) MarshalJSONTo(enc *jsontext.Encoder) error {
-	b := append(make([]byte, 0, 1<<15), `{"version":`...)
+// encode appends the cells' spelling.
+func (u Usage) encode(b []byte) []byte {
+	b = append(b, `{"version":`...)
 	b = strconv.AppendInt(b, int64(u.Version), 10)
 	b = append(b, `,"stages":{"prepare":`...)
 	b = append(u.Stages.Prepare.encode(b), `,"compile":`...)
@@ -112,7 +109,7 @@ func (u Usage) MarshalJSONTo(enc *jsontext.Encoder) error {
 	b = append(u.Stages.Run.encode(b), `,"finalize":`...)
 	b = append(u.Stages.Finalize.encode(b), `,"publish":`...)
 	b = append(u.Stages.Publish.encode(b), `},"job":`...)
-	return enc.WriteValue(append(u.Job.encode(b), '}'))
+	return append(u.Job.encode(b), '}')
 }
 
 func (e Entry) encode(b []byte) []byte {
