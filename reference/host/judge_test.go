@@ -17,10 +17,10 @@ import (
 
 func samples(t testing.TB) map[string]sample {
 	return map[string]sample{
-		"no sink":        newSample(t, "{\"engine\":\"e\"}\n", "", ""),
-		"exported sink":  newSample(t, "{\"engine\":\"e\"}\n", "notes", "{\"sink\":1}\n"),
-		"internal sink":  internalSample(t),
-		"S's failure": newSample(t, "{\"error\":1}\n", "", "").refused("run_aborted", map[string]any{}, "aborted", 1),
+		"no sink":       newSample(t, "{\"engine\":\"e\"}\n", "", ""),
+		"exported sink": newSample(t, "{\"engine\":\"e\"}\n", "notes", "{\"sink\":1}\n"),
+		"internal sink": internalSample(t),
+		"S's failure":   newSample(t, "{\"error\":1}\n", "", "").refused("run_aborted", map[string]any{}, "aborted", 1),
 	}
 }
 
@@ -337,12 +337,13 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("{}\n"))
 	f.Add([]byte(`{"a":1,"a":2}` + "\n"))
 	f.Add([]byte("[[[[[[[[[[[[]]]]]]]]]]]]\n"))
+	seen := newSample(f, "{\"engine\":\"e\"}\n", "", "").observed(f)
 	f.Fuzz(func(t *testing.T, packet []byte) {
 		record, err := Decode(packet)
 		if (record == nil) == (err == nil) {
 			t.Fatalf("record %v with %v", record, err)
 		}
-		o := newSample(t, "{\"engine\":\"e\"}\n", "", "").observed(t)
+		o := seen
 		o.Packet = packet
 		v := Judge(o)
 		if v.word() == "contradiction" || v.Accepted && record == nil {
