@@ -33,6 +33,7 @@ type attempt struct {
 	expired   bool      // the watch ran out
 	killed    time.Time // zero: not
 	cancelled time.Time // zero: not
+	placed    []string  // results that have got their names
 	notes     []string  // what went wrong in the host itself
 }
 

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"touchstone/contracts"
 )
 
 // conclude judges, cleans up, publishes and returns the exit status. The order
@@ -25,6 +27,9 @@ func (a *attempt) conclude() int {
 	observed.Left = reaped.Processes
 	verdict := Judge(observed)
 	verdict.Findings = append(a.notes, verdict.Findings...)
+	if a.options.NamedSink != "" {
+		a.placed = []string{a.options.NamedSink} // by S
+	}
 	if verdict.Accepted {
 		if channel, err := a.publish(); err != nil {
 			verdict.Accepted, verdict.Cause = false, local(channel, reasonIO)
@@ -37,12 +42,10 @@ func (a *attempt) conclude() int {
 	for _, s := range []*stream{a.report, a.diagnostic, a.sink} {
 		reaped.left(s.close())
 	}
-	reaped.files(&a.manifest, verdict.Accepted)
+	reaped.files(&a.manifest, a.unaccepted(verdict.Accepted))
 	d := a.disposition(observed, verdict, reaped)
 	if err := d.write(a.manifest.Disposition); err != nil {
-		if verdict.Accepted { // a result without a disposition is none
-			reaped.files(&a.manifest, false)
-		}
+		reaped.files(&a.manifest, a.unaccepted(false)) // a result without a disposition is none
 		return say(ExitInternal, fmt.Errorf("argument --disposition: %w", err))
 	}
 	if err := errors.Join(unix.Unlink(a.options.Manifest), shut(&a.lock)); err != nil {
@@ -52,6 +55,14 @@ func (a *attempt) conclude() int {
 		return say(ExitRejected, verdict)
 	}
 	return ExitAccepted
+}
+
+// unaccepted are the results that have their names and must lose them.
+func (a *attempt) unaccepted(accepted bool) []string {
+	if accepted {
+		return nil
+	}
+	return a.placed
 }
 
 // observed is what the verification may know.
@@ -88,21 +99,25 @@ func measure(path string) (Stream, error) {
 }
 
 // publish gives an accepted result its names: the sink, then the report. On an
-// error it names the channel; whatever has a name by then is removed with the
-// other artifacts.
+// error it names the channel.
 func (a *attempt) publish() (channel string, err error) {
 	if a.sink != nil {
-		if err := errors.Join(a.sink.keep(), place(a.manifest.Sink.Provisional, a.manifest.Sink.Target)); err != nil {
-			return "sink", err
-		}
-		if err := settleFolder(filepath.Dir(a.manifest.Sink.Target)); err != nil {
-			return "sink", err
+		if err := a.place(a.sink, a.manifest.Sink); err != nil {
+			return contracts.ChannelSink, err
 		}
 	}
-	if err := errors.Join(a.report.keep(), place(a.manifest.Report.Provisional, a.manifest.Report.Target)); err != nil {
-		return "report", err
+	return contracts.ChannelReport, a.place(a.report, a.manifest.Report)
+}
+
+func (a *attempt) place(s *stream, f File) error {
+	if err := s.keep(); err != nil {
+		return fmt.Errorf("keep %s: %w", f.Provisional, err)
 	}
-	return "report", settleFolder(filepath.Dir(a.manifest.Report.Target))
+	if err := place(f.Provisional, f.Target); err != nil {
+		return err
+	}
+	a.placed = append(a.placed, f.Target)
+	return settleFolder(filepath.Dir(f.Target))
 }
 
 // keepDiagnostics names the diagnostics, which are evidence and not a result.

@@ -131,14 +131,19 @@ func TestRealHostKilled(t *testing.T) {
 // result with its acceptance, or nothing and another disposition.
 func TestReapGoesOn(t *testing.T) {
 	requireRoot(t)
+	uncertain := `uncertain report_channel_failed{"channel":"status","reason":"io"} host`
 	for name, c := range map[string]struct {
 		outcome string // of a disposition that is there; "" is none
-		kept    bool
+		there   string // files: R and S have their names, r and s private ones
+		stays   string
 		cause   string
 	}{
-		"before the decision":  {"", false, `uncertain report_channel_failed{"channel":"status","reason":"io"} host`},
-		"after the acceptance": {outcomeAccepted, true, "accepted"},
-		"after the rejection":  {outcomeRejected, false, byIO},
+		"before the names":     {"", "rs", "", uncertain},
+		"between the names":    {"", "rS", "", uncertain},
+		"before the decision":  {"", "RS", "", uncertain},
+		"after the acceptance": {outcomeAccepted, "RS", "RS", "accepted"},
+		"after the rejection":  {outcomeRejected, "rs", "", byIO},
+		"somebody else's":      {"", "RrS", "R", uncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -157,8 +162,10 @@ func TestReapGoesOn(t *testing.T) {
 			if err = errors.Join(err, shut(&lock), os.MkdirAll(m.Admission.Spool.Path, 0o700)); err == nil && c.outcome != "" {
 				err = d.write(m.Disposition)
 			}
-			for _, path := range []string{m.Report.Target, m.Sink.Target, m.Sink.Provisional, m.Admission.Spool.Path + "/x"} {
-				err = errors.Join(err, os.WriteFile(path, []byte("x"), 0o600))
+			paths := map[rune]string{'R': m.Report.Target, 'r': m.Report.Provisional, 'S': m.Sink.Target, 's': m.Sink.Provisional,
+				'x': m.Admission.Spool.Path + "/x"}
+			for _, file := range c.there + "x" {
+				err = errors.Join(err, os.WriteFile(paths[file], []byte("x"), 0o600))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -168,10 +175,15 @@ func TestReapGoesOn(t *testing.T) {
 			}
 			r := result{folder: folder}
 			r.read(t)
-			r.wants(t, 0, c.cause)
-			if _, err := os.Stat(m.Report.Target); (err == nil) != c.kept {
-				t.Errorf("report: %v, want kept %t", err, c.kept)
+			for file, path := range paths {
+				if _, err := os.Stat(path); (err == nil) != strings.ContainsRune(c.stays, file) {
+					t.Errorf("%s: %v, want what stays %q", path, err, c.stays)
+				}
+				if strings.ContainsRune(c.stays, file) {
+					_ = os.Remove(path) // seen
+				}
 			}
+			r.wants(t, 0, c.cause)
 		})
 	}
 }

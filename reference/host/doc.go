@@ -42,8 +42,9 @@
 //	                            default: none
 //	--spool-bytes N             default: the granted report bytes and 1 MiB
 //
-// What the attempt will make must not exist before, so that whatever stands
-// there afterwards is of this attempt. Files are made with mode 0600.
+// What the attempt will make must not exist before, and no rename of refhost
+// replaces a file: one that somebody else puts there meanwhile stays, and the
+// attempt is rejected. Files are made with mode 0600.
 //
 // # Order, and what is atomic
 //
@@ -54,7 +55,8 @@
 //  5. Judge, a pure function of what was seen, decides
 //  6. only if accepted: sink synced and renamed, then report synced and renamed
 //  7. the diagnostics are renamed, if kept; private files and the spool folder
-//     go; without acceptance the names of the results, too
+//     go; without acceptance the results that have their names, too, and the
+//     named sink, which S had to name before it could be accepted (C-35)
 //  8. the disposition is written, synced and renamed into place
 //  9. the manifest is removed
 //

@@ -217,6 +217,12 @@ func TestUnwritable(t *testing.T) {
 				t.Error(err)
 			}
 		}}.run(t)
+	if content, err := os.ReadFile(h.folder + "/report.json"); err != nil || string(content) != "somebody else's" {
+		t.Errorf("somebody else's file: %q, %v", content, err)
+	}
+	if err := os.Remove(h.folder + "/report.json"); err != nil {
+		t.Fatal(err)
+	}
 	r.wants(t, ExitRejected, `rejected report_channel_failed{"channel":"report","reason":"io"} host`)
 }
 

@@ -139,16 +139,12 @@ func killGroup(path string) (killed int) {
 	return killed
 }
 
-// files removes what the attempt has made under its private names, and its
-// results, too, unless they were accepted.
+// files removes what the attempt has made under its private names, and those of
+// its results that were not accepted.
 //
 // Rules: R15.
-func (r *Reaped) files(m *Manifest, accepted bool) {
-	paths := []string{m.Report.Provisional, m.Sink.Provisional, m.Diagnostics.Provisional, m.Disposition.Provisional}
-	if !accepted {
-		paths = append(paths, m.Report.Target, m.Sink.Target)
-	}
-	for _, path := range paths {
+func (r *Reaped) files(m *Manifest, results []string) {
+	for _, path := range append(results, m.Report.Provisional, m.Sink.Provisional, m.Diagnostics.Provisional, m.Disposition.Provisional) {
 		removed, err := unlink(path)
 		r.left(err)
 		if removed {

@@ -42,7 +42,7 @@ func Recover(args []string) int {
 	report, diagnostic, sink := remains(m.Report.Provisional), remains(m.Diagnostics.Provisional), remains(m.Sink.Provisional)
 	var r Reaped
 	r.groups(m.ControlGroup)
-	r.files(&m, accepted)
+	r.files(&m, m.results(accepted))
 	if !decided {
 		d := Disposition{Version: 1, AttemptID: m.AttemptID, Outcome: outcomeUncertain, Admission: m.Admission, Reaped: r,
 			Cause:    (*cause)(local(contracts.ChannelStatus, reasonIO)),
@@ -81,6 +81,22 @@ func (m *Manifest) decided() (accepted, decided bool, err error) {
 		return false, false, fmt.Errorf("disposition %s: not of attempt %s; move it away", f.Name(), m.AttemptID)
 	}
 	return d.Outcome == outcomeAccepted, true, nil
+}
+
+// results are the targets that this attempt must have made, unless they were
+// accepted: a private name that is gone was renamed. A target beside it is
+// somebody else's, and stays. The named sink is S's to make.
+func (m *Manifest) results(accepted bool) (targets []string) {
+	if accepted {
+		return nil
+	}
+	for _, f := range []File{m.Report, m.Sink} {
+		var stat unix.Stat_t
+		if gone := errors.Is(unix.Lstat(f.Provisional, &stat), unix.ENOENT); gone || m.NamedSink && f == m.Sink {
+			targets = append(targets, f.Target)
+		}
+	}
+	return targets
 }
 
 // remains is what a provisional file holds: a lower bound of what had come.
