@@ -24,7 +24,7 @@ var options = []option{
 	{flag: "--diagnostic-max-bytes", env: "PINEFORGE_DIAGNOSTIC_MAX_BYTES", knob: true},
 	{flag: "--channel-wall-ms", env: "PINEFORGE_CHANNEL_WALL_MS", knob: true},
 	{flag: "--channel-stall-ms", env: "PINEFORGE_CHANNEL_STALL_MS", knob: true},
-	{flag: "--profile", shell: "PINEFORGE_PROFILE"},
+	{flag: "--profile", env: "PINEFORGE_PROFILE"},
 	{flag: "--report-mode", shell: "PINEFORGE_REPORT_MODE"},
 	{flag: "--so", engine: true},
 	{flag: "--ohlcv", engine: true},

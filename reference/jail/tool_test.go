@@ -3,6 +3,7 @@ package jail
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +33,13 @@ func newTool(t testing.TB, arguments ...string) (b *bench, work string) {
 // TestToolDomain: a tool may have helpers; all else is as for a producer.
 func TestToolDomain(t *testing.T) {
 	b, work := newTool(t)
-	d := released(t, b)
+	d := b.start(t)
+	if mounts, err := os.ReadFile(d.proc("mountinfo")); err != nil || strings.Contains(string(mounts), " /given") {
+		t.Errorf("a copy is a mount: %v\n%s", err, mounts)
+	}
+	if err := d.Release(); err != nil {
+		t.Fatal(err)
+	}
 	if status := finish(t, d); status.ExitStatus != 3 || status.Signal != 0 {
 		t.Errorf("ended with %d, signal %d", status.ExitStatus, status.Signal)
 	}
