@@ -159,8 +159,8 @@ func descriptorRoute(text string) bool {
 
 func (f File) checkReference() *Error {
 	for _, name := range sorted(f.Shape) {
-		if !slices.Contains([]string{"full", "capabilities", "validation", "failure"}, name) {
-			return problem("shape."+name, "unknown operation", "use full, capabilities, validation or failure")
+		if !slices.Contains([]string{"full", "summary", "capabilities", "validation", "failure"}, name) {
+			return problem("shape."+name, "unknown operation", "use full, summary, capabilities, validation or failure")
 		}
 		if hole := f.Shape[name].Hole; len(hole) > 0 &&
 			(name != "full" || len(hole) != 2 || hole[0] == "" || strings.Count(hole[1], "{value}") != 1) {

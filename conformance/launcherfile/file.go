@@ -12,7 +12,7 @@ type File struct {
 	Producer    Producer           `toml:"producer" json:"producer"`
 	Finalizer   Finalizer          `toml:"finalizer" json:"finalizer"`
 	Reference   Reference          `toml:"reference" json:"reference"`
-	Shape       map[string]Shape   `toml:"shape" json:"shape"` // full, capabilities, validation, failure
+	Shape       map[string]Shape   `toml:"shape" json:"shape"` // full, summary (beside an explicit sink), capabilities, validation, failure
 	Diagnostics Diagnostics        `toml:"diagnostics" json:"diagnostics"`
 	Tolerance   Tolerance          `toml:"tolerance" json:"tolerance"`
 	Gap         []Gap              `toml:"gap" json:"gap"`

@@ -115,6 +115,8 @@ type model struct {
 	status     int
 	signal     int
 	extra      []evidence.Body
+	sink       []byte // of the external one
+	late       bool   // the sink comes after the report
 	unsettled  bool
 	delay      int64 // nanoseconds before the exit
 	noExit     bool
@@ -256,9 +258,15 @@ func (m *model) events(w *evidence.Writer) {
 	if len(m.diagnostic) > 0 {
 		w.Append(next(), "diagnostic", evidence.DiagnosticFile, m.diagnostic)
 	}
+	if len(m.sink) > 0 && !m.late {
+		w.Append(next(), "sink", evidence.ChannelFile("sink"), m.sink)
+	}
 	if len(m.report) > 0 {
 		w.EventAt(next(), evidence.Producers{Alive: m.alive})
 		w.Append(next(), "report", evidence.ReportFile, m.report)
+	}
+	if m.late {
+		w.Append(next(), "sink", evidence.ChannelFile("sink"), m.sink)
 	}
 	if m.stderr != nil {
 		w.Open(evidence.StderrFile)

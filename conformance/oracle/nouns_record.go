@@ -83,13 +83,6 @@ func (v *view) prefix(text string) (content []byte, problem string) {
 	return document[:size], ""
 }
 
-func parseSink(words []string) (test, error) {
-	if len(words) != 1 || words[0] != "absent" {
-		return test{}, fmt.Errorf("want absent")
-	}
-	return each(sinkAbsent)
-}
-
 func parseProducer(words []string) (test, error) {
 	conditions, err := parseConditions(words, "exit_status", "signal", "stage", "failure", "failure_claim_omitted")
 	if err != nil {

@@ -2,8 +2,10 @@ package oracle
 
 import (
 	"fmt"
+	"strconv"
 
 	"touchstone/conformance/evidence"
+	"touchstone/conformance/scenario"
 )
 
 func oneDocument(v *view, w *wants) {
@@ -53,6 +55,18 @@ func deliveredAsRecorded(v *view, w *wants) {
 			w.digest(name+".sha256", recorded, content)
 		}
 	}
+	if kind := v.attempt.Scenario.Endpoints.Kind(scenario.ChannelSink); kind == scenario.Pipe || kind == scenario.Stream {
+		w.atMost("the sink's bytes at the host", &node{kind: '0', text: strconv.Itoa(len(v.sink()))}, uintOf(v.channel("sink", "written_bytes")))
+		if v.claimsSuccess() {
+			w.equal("sink.written_bytes", v.channel("sink", "written_bytes"), uint64(len(v.sink())))
+			w.digest("sink.sha256", v.channel("sink", "sha256"), v.sink())
+		}
+	}
+}
+
+func uintOf(n *node) uint64 {
+	value, _ := n.uint()
+	return value
 }
 
 func withinBudgets(v *view, w *wants) {

@@ -112,7 +112,7 @@ func (s Scenario) checkOptions() error {
 func (s Scenario) checkPaces() error {
 	seen := map[string]bool{}
 	for _, p := range s.Paces {
-		if err := oneOf("pace channel", p.Channel, ChannelReport, ChannelDiagnostic); err != nil {
+		if err := oneOf("pace channel", p.Channel, ChannelReport, ChannelDiagnostic, ChannelSink); err != nil {
 			return err
 		}
 		if p.Bytes <= 0 || p.EveryMS == 0 {
@@ -144,7 +144,7 @@ func (t Trigger) check() error {
 		if t.Kind == AtBytes && t.N == 0 {
 			return fmt.Errorf("trigger bytes: counts from 1; use %s", AtSpawn)
 		}
-		return oneOf("trigger channel", t.Channel, ChannelReport, ChannelDiagnostic)
+		return oneOf("trigger channel", t.Channel, ChannelReport, ChannelDiagnostic, ChannelSink)
 	case AtRendezvous:
 		if t.N == 0 {
 			return fmt.Errorf("trigger rendezvous: points count from 1")
@@ -158,7 +158,7 @@ func (a Action) check() error {
 	case DoKill, DoStop, DoContinue, DoObserve:
 		return oneOf("action who", a.Who, Supervisor, Producer, Finalizer)
 	case DoClose, DoPause, DoResume:
-		return oneOf("action channel", a.Channel, ChannelReport, ChannelDiagnostic, ChannelTerminal)
+		return oneOf("action channel", a.Channel, ChannelReport, ChannelDiagnostic, ChannelTerminal, ChannelSink)
 	case DoPoke:
 		if a.Word < 0 || a.Word > 7 || a.Value == "" {
 			return fmt.Errorf("action poke: word %d value %q: want a word 0..7 and a value", a.Word, a.Value)

@@ -49,7 +49,7 @@
 // was never reached is broken too: nothing passes by not being run.
 //
 // Triggers are spawn, rendezvous N, packet N, time DUR, and CHANNEL bytes N or
-// CHANNEL eof with report or diagnostic. Actions are kill WHO [SIGNAL], stop
+// CHANNEL eof with report, diagnostic or sink. Actions are kill WHO [SIGNAL], stop
 // WHO, continue WHO, observe WHO, cancel, poke WORD VALUE, and close, pause or
 // resume CHANNEL. After the actions of a rendezvous the producer goes on,
 // unless it was killed. A control other than observe, pause and resume that
@@ -64,7 +64,8 @@
 // read as bytes.
 //
 // The bases of a document are reference (this launcher's own unsupervised
-// document of fixture plain for the current request), capabilities, validation,
+// document of fixture plain for the current request), report (what the last
+// launch delivered), capabilities, validation,
 // failure CODE [arg=value…] (CODE legacy has neither code nor args) and literal
 // "text". Operations, in order: pad=N (blanks after the first brace), size=N
 // (blanks up to that size), truncate=N, drop-lf, append="…", prepend="…",
@@ -194,10 +195,12 @@
 //		complete=false, a nonzero exit, a failure, and on the report nothing or one failure document
 //	report equals-reference | equals DOC | empty | one-document | refused | no-success | failure-document CODE
 //		the bytes of the report endpoint; refused: none, or one failure document
-//	sink absent
-//		the absent form of an unused sink
+//	sink absent | internal | exported | verified | unverified | unpublished
+//		the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink
 //	success
 //		the whole success predicate as a host can see it
+//	unread-sink-at-report <=N
+//		bytes of the external sink that the host read after the first byte of the report
 //	usage [STAGE.]CELL member=value…
 //		a resource cell of the job, or of a stage
 package script

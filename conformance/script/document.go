@@ -49,7 +49,7 @@ func parseDocument(arguments []string) (name string, plan documentPlan, err erro
 	name, plan.base = arguments[0], arguments[1]
 	rest := arguments[2:]
 	switch plan.base {
-	case "reference", "capabilities", "validation":
+	case "reference", "capabilities", "validation", "report":
 	case "literal":
 		if len(rest) == 0 {
 			return "", plan, fmt.Errorf("literal: no text")
@@ -183,6 +183,11 @@ func (s *session) base(plan documentPlan) ([]byte, error) {
 		request := s.next
 		request.Operation = scenario.Operation(plan.base)
 		return s.referenceDocument(request)
+	case "report":
+		if len(s.current) != 1 {
+			return nil, fmt.Errorf("%d attempts in the last launch, want one with a report", len(s.current))
+		}
+		return bytes.Clone(s.current[0].ReportBytes()), nil
 	case "failure":
 		return failureDocument(plan)
 	}

@@ -197,6 +197,10 @@ func (s *session) referenceDocument(request scenario.Scenario) ([]byte, error) {
 
 func (s *session) facts() oracle.Facts {
 	shape := s.file.Shape[string(s.request.WantedOperation())]
+	_, named := s.request.Requests[scenario.RequestPathSink]
+	if s.request.WantedOperation() == scenario.Full && (named || s.request.Endpoints.Kind(scenario.ChannelSink) != "") {
+		shape = s.file.Shape["summary"]
+	}
 	return oracle.Facts{
 		Invocation:         s.file.Facade[s.cell.Facade].Invocation,
 		HarnessDiagnostics: []byte(s.file.Diagnostics.Harness),

@@ -211,7 +211,7 @@ func setPace(s *scenario.Scenario, words []string) error {
 	if err != nil {
 		return err
 	}
-	if err := oneOf(words[0], scenario.ChannelReport, scenario.ChannelDiagnostic); err != nil {
+	if err := oneOf(words[0], scenario.ChannelReport, scenario.ChannelDiagnostic, scenario.ChannelSink); err != nil {
 		return err
 	}
 	s.Paces = slices.DeleteFunc(s.Paces, func(p scenario.Pace) bool { return p.Channel == words[0] })
@@ -248,7 +248,7 @@ func parseTrigger(words []string) (scenario.Trigger, []string, error) {
 	case scenario.AtTime:
 		t.N, err = milliseconds(words[1])
 		return t, words[2:], err
-	case scenario.ChannelReport, scenario.ChannelDiagnostic:
+	case scenario.ChannelReport, scenario.ChannelDiagnostic, scenario.ChannelSink:
 		t.Channel, t.Kind = words[0], words[1]
 		if t.Kind == scenario.AtEOF {
 			return t, words[2:], nil
@@ -293,7 +293,7 @@ func parseAction(words []string) (scenario.Action, error) {
 		return a, oneOf(a.Who, scenario.Supervisor, scenario.Producer, scenario.Finalizer)
 	case scenario.DoClose, scenario.DoPause, scenario.DoResume:
 		a.Channel = rest[0]
-		return a, oneOf(a.Channel, scenario.ChannelReport, scenario.ChannelDiagnostic, scenario.ChannelTerminal)
+		return a, oneOf(a.Channel, scenario.ChannelReport, scenario.ChannelDiagnostic, scenario.ChannelTerminal, scenario.ChannelSink)
 	}
 	return a, fmt.Errorf("unknown action %q", a.Kind)
 }
