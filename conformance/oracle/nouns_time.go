@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func parseAfterLastByte(words []string) (test, error) {
 	if err != nil || !below {
 		return test{}, fmt.Errorf("%q: want <DUR", words[1])
 	}
-	if words[0] != "report" && words[0] != "diagnostic" {
+	if !slices.Contains([]string{"report", "diagnostic", "sink"}, words[0]) {
 		return test{}, fmt.Errorf("unknown channel %q", words[0])
 	}
 	return each(func(v *view, w *wants) {
