@@ -100,17 +100,20 @@ func TestToolMemory(t *testing.T) {
 // TestToolDeadlines: the lifetime ends a tool, with the stage of S's own state,
 // and so does a host that does not read (T21, T20).
 func TestToolDeadlines(t *testing.T) {
+	// A loaded machine takes its time to start four domains; the lifetime must be longer.
+	calm := launch{build: &build{}, actor: "report=900"}.mounted(t).run(t).elapsed
+	wall := 500*time.Millisecond + 3*calm
 	for stage, b := range map[string]build{"prepare": {transpiler: "spin"}, "compile": {compiler: "fork leave stubborn spin"}} {
-		r := launch{build: &b, env: []string{"PINEFORGE_CHANNEL_WALL_MS=2500"}}.mounted(t).run(t)
+		r := launch{build: &b, env: []string{fmt.Sprintf("PINEFORGE_CHANNEL_WALL_MS=%d", wall.Milliseconds())}}.mounted(t).run(t)
 		r.wants(t, 4, fmt.Sprintf(`run_deadline_exceeded{"stage":%q}`, stage))
-		if at := r.record.Producer.Stage; at == nil || *at != stage || r.elapsed > 5*time.Second || len(r.report) > 0 {
+		if at := r.record.Producer.Stage; at == nil || *at != stage || r.elapsed > wall+3*time.Second || len(r.report) > 0 {
 			t.Errorf("%s: stage %v after %s, report %q", stage, at, r.elapsed, r.report)
 		}
 	}
 	for _, words := range []string{"out=1000000", "out=66000 status=1"} {
 		r := launch{build: &build{compiler: words}, stopNotes: true, env: []string{"PINEFORGE_CHANNEL_STALL_MS=300"}}.mounted(t).run(t)
 		r.wants(t, 4, `report_channel_failed{"channel":"diagnostic","reason":"deadline"}`)
-		if r.elapsed > 5*time.Second {
+		if r.elapsed > wall+3*time.Second {
 			t.Errorf("%s: %s", words, r.elapsed)
 		}
 	}
@@ -119,14 +122,16 @@ func TestToolDeadlines(t *testing.T) {
 // TestCancellationInTools: the host's signal ends a tool (T28.07).
 func TestCancellationInTools(t *testing.T) {
 	for _, b := range []build{{transpiler: "err=1 spin"}, {compiler: "err=1 stubborn spin"}, {binder: "err=1 leave spin"}} {
+		var asked time.Time
 		r := launch{build: &b, atFirstNote: func(s *os.Process) {
+			asked = time.Now()
 			if err := s.Signal(unix.SIGTERM); err != nil {
 				t.Error(err)
 			}
 		}}.mounted(t).run(t)
 		r.wants(t, 4, "run_aborted{}")
-		if r.record.ExitClass != "aborted" || r.elapsed > 3*time.Second {
-			t.Errorf("class %s after %s", r.record.ExitClass, r.elapsed)
+		if took := time.Since(asked); r.record.ExitClass != "aborted" || took > 4*time.Second {
+			t.Errorf("class %s, %s after the request", r.record.ExitClass, took)
 		}
 	}
 }
