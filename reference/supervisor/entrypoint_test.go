@@ -2,8 +2,10 @@ package supervisor_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
 )
 
 // build is what the entrypoint builds, and with what. Each tool is the words of
@@ -111,12 +114,20 @@ func (l launch) mounted(t *testing.T) launch {
 // legacy runs the same without negotiation.
 func (l launch) legacy(t *testing.T, more ...string) (stdout, stderr string, exit int) {
 	t.Helper()
+	command := l.unsupervised(t, more...)
+	var out, diagnostics bytes.Buffer
+	command.Stdout, command.Stderr = &out, &diagnostics
+	if err := command.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Fatal(err)
+	}
+	return out.String(), diagnostics.String(), command.ProcessState.ExitCode()
+}
+
+func (l launch) unsupervised(t *testing.T, more ...string) *exec.Cmd {
+	t.Helper()
 	l = l.mounted(t)
 	folder := requireRoot(t)
-	producer := l.producer
-	if producer == "" {
-		producer = folder + "/actor"
-	}
+	producer := cmp.Or(l.producer, folder+"/actor")
 	pairing := filepath.Join(t.TempDir(), "pairing.json")
 	content := fmt.Sprintf(`{"version":1,"producer":{"path":%q},"jail":{"path":"/none"},"uids":{"first":200000,"count":1}}`, producer)
 	if err := os.WriteFile(pairing, l.build.paired(content, folder), 0o644); err != nil {
@@ -124,12 +135,7 @@ func (l launch) legacy(t *testing.T, more ...string) (stdout, stderr string, exi
 	}
 	command := exec.Command(folder+"/refsup", "entrypoint")
 	command.Env = append(append([]string{"PATH=" + os.Getenv("PATH"), "TOUCHSTONE_PAIRING=" + pairing}, l.env[2:]...), more...)
-	var out, diagnostics bytes.Buffer
-	command.Stdout, command.Stderr = &out, &diagnostics
-	if err := command.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		t.Fatal(err)
-	}
-	return out.String(), diagnostics.String(), command.ProcessState.ExitCode()
+	return command
 }
 
 const upStrategy = "strategy \"up\"\ninput size = 2\nwhen close > previous(close): long size; print \"up at \", close\n" +
@@ -263,6 +269,27 @@ func TestLegacyEntrypoint(t *testing.T) {
 			}
 		})
 	}
+	temporary := t.TempDir()
+	stopped := launch{build: &build{compiler: "err=1 spin"}}.unsupervised(t, "TMPDIR="+temporary)
+	progress := must(stopped.StderrPipe())(t)
+	if err := stopped.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for line, seen := make([]byte, 1), byte(0); seen != 't'; seen = line[0] { // the shim's byte, behind our own lines
+		if _, err := io.ReadFull(progress, line); err != nil {
+			t.Fatal(err)
+		}
+		if line[0] == '[' {
+			skipLine(t, progress)
+		}
+	}
+	if err := stopped.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = stopped.Wait() // its exit is looked at
+	if left := must(os.ReadDir(temporary))(t); stopped.ProcessState.ExitCode() != 3 || len(left) > 0 {
+		t.Errorf("stopped: exit %d, left %v", stopped.ProcessState.ExitCode(), left)
+	}
 	stdout, _, exit := launch{build: &build{real: true, strategy: upStrategy, chart: "-"}}.legacy(t, "PINEFORGE_TRANSPILE_ONLY=1")
 	if exit != 0 || !strings.HasPrefix(stdout, "// Written by reftranspile.") {
 		t.Errorf("transpile only: exit %d, %q", exit, stdout)
@@ -291,4 +318,13 @@ func (r result) facts(t *testing.T) (f facts) {
 		t.Fatal(err)
 	}
 	return f
+}
+
+func skipLine(t *testing.T, r io.Reader) {
+	t.Helper()
+	for b := make([]byte, 1); b[0] != '\n'; {
+		if _, err := io.ReadFull(r, b); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

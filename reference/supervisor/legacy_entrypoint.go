@@ -1,13 +1,17 @@
 package supervisor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"touchstone/reference/admission"
 )
@@ -24,6 +28,7 @@ const exitRun = 4
 //
 // Rules: R01, C-71, T36.
 type shell struct {
+	stop    context.Context // ends the tool that runs
 	request admission.Request
 	pairing admission.Pairing
 	work    string
@@ -31,13 +36,18 @@ type shell struct {
 
 func legacyEntrypoint(request admission.Request, usage error) int {
 	pairing, err := admission.ReadPairing(os.Getenv(PairingVariable))
-	work, failed := os.MkdirTemp("", "refsup-")
-	if err = errors.Join(usage, err, failed); err != nil {
+	if err = errors.Join(usage, err); err != nil {
 		progress(err)
 		return exitRun
 	}
-	s := shell{request, pairing, work}
-	status := s.run()
+	work, err := os.MkdirTemp("", "refsup-")
+	if err != nil {
+		progress(err)
+		return exitRun
+	}
+	stop, end := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
+	defer end()
+	status := (&shell{stop, request, pairing, work}).run()
 	if err := os.RemoveAll(work); err != nil {
 		progress(err)
 	}
@@ -99,7 +109,7 @@ func (s *shell) show(code string) int {
 // tool runs one program to its end; it inherits everything but what is private
 // to supervision.
 func (s *shell) tool(program admission.Tool, arguments ...string) bool {
-	command := exec.Command(program.Path, slices.Concat(program.Arguments, arguments)...)
+	command := exec.CommandContext(s.stop, program.Path, slices.Concat(program.Arguments, arguments)...)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "TOUCHSTONE_") {

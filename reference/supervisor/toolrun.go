@@ -61,22 +61,23 @@ func (r *toolRun) run() {
 			}
 			seen = append(seen, r.act(action)...)
 		}
-		seen = append(seen, r.batch(len(seen) > 0)...)
+		seen = append(seen, r.batch(len(seen) == 0)...)
 		r.machine.Observe(append(seen, r.follow()...)...)
 	}
 }
 
-func (r *toolRun) batch(at bool) (seen []outcome.Observation) {
+// batch is one return of the poll; it waits unless something was seen already.
+func (r *toolRun) batch(wait bool) (seen []outcome.Observation) {
 	watches := r.watches()
 	fds := make([]unix.PollFd, len(watches))
 	for i, w := range watches {
 		fds[i] = unix.PollFd{Fd: int32(w.fd), Events: w.events}
 	}
-	wait := r.untilNext()
-	if at {
-		wait = 0
+	var limit time.Duration
+	if wait {
+		limit = r.untilNext()
 	}
-	if err := poll(fds, wait); err != nil {
+	if err := poll(fds, limit); err != nil {
 		seen = append(seen, outcome.Fault())
 	}
 	for i, w := range watches {
