@@ -40,6 +40,18 @@ func deviceOf(folder string) string {
 	return fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev))
 }
 
+// allGone says that producers were seen, and that each has ended. A pidfd is
+// readable from then on, also before the reaping.
+func (a *attempt) allGone() bool {
+	for _, f := range a.fates {
+		polled := []unix.PollFd{{Fd: int32(f.pidfd), Events: unix.POLLIN}}
+		if n, err := unix.Ppoll(polled, &unix.Timespec{}, nil); err != nil || n == 0 {
+			return false
+		}
+	}
+	return len(a.fates) > 0
+}
+
 // tellFates records how the producers ended that were reaped by now. A kernel
 // before 6.15 does not tell.
 func (a *attempt) tellFates() error {

@@ -18,7 +18,9 @@ func (a *attempt) scan(now int64) {
 		return
 	}
 	seen := len(a.fates) > 0
-	awaited := slices.ContainsFunc(a.rules, func(r rule) bool { return !r.done && r.Trigger.Kind == scenario.AtRendezvous })
+	awaited := slices.ContainsFunc(a.rules, func(r rule) bool {
+		return !r.done && slices.Contains([]string{scenario.AtRendezvous, scenario.AtChild, scenario.AtGone}, r.Trigger.Kind)
+	})
 	pause := scanSeldom
 	switch {
 	case awaited:
@@ -36,6 +38,9 @@ func (a *attempt) scan(now int64) {
 			}
 		}
 	}
+	a.fire(func(t scenario.Trigger) bool {
+		return (t.Kind == scenario.AtChild && !a.exited && children(a.pid) > 0) || (t.Kind == scenario.AtGone && a.allGone())
+	})
 	a.nextScan = now + int64(pause/time.Nanosecond)
 }
 

@@ -48,6 +48,12 @@ func stopped(change func(*evidence.Rendezvous)) func(*model) {
 	}
 }
 
+func cancelled(result string) func(*model) {
+	return func(m *model) {
+		m.extra = append(m.extra, evidence.Control{Action: scenario.Action{Kind: scenario.DoCancel}, Result: result})
+	}
+}
+
 func asIs[T any](*T) {}
 
 func diagnosticsOf(text string) func(*model) {
@@ -81,6 +87,8 @@ var nounCases = []nounCase{
 	{words: "refused", model: refusalModel, alter: put("complete", "true")},
 	{words: "report equals-reference", alter: func(m *model) { m.report = []byte(`{"engine":"other"}` + "\n") }},
 	{words: "report equals whole", alter: func(m *model) { m.report = m.report[1:] }},
+	{words: "report prefix-of whole", setup: func(m *model) { m.report = m.report[:20] }, alter: func(m *model) { m.report = []byte("{x") }},
+	{words: "report prefix-of whole", setup: func(m *model) { m.report = m.report[:20] }, alter: func(m *model) { m.report = successReport }},
 	{words: "report empty", setup: func(m *model) { m.report = nil }, alter: func(m *model) { m.report = []byte("x") }},
 	{words: "report one-document", alter: func(m *model) { m.report = append(bytes.Clone(m.report), ' ') }},
 	{words: "report refused", model: refusalModel, alter: func(m *model) { m.report = []byte("{") }},
@@ -131,6 +139,8 @@ var nounCases = []nounCase{
 	{words: "elapsed <1s", alter: func(m *model) { m.delay = 2e9 }},
 	{words: "elapsed >1ms", alter: func(m *model) { m.noExit = true }},
 	{words: "after-last-byte report <1s", alter: func(m *model) { m.delay = 2e9 }},
+	{words: "after-control cancel <1s", setup: cancelled(evidence.Done), alter: func(m *model) { m.delay = 2e9 }},
+	{words: "after-control cancel <1s", setup: cancelled(evidence.Done), alter: func(m *model) { m.extra = nil }},
 	{words: "probes denied read", alter: diagnosticsOf("probe read ok\n")},
 	{words: "probes ok open", alter: diagnosticsOf("probe open EPERM\n")},
 	{words: "probes denied read", alter: diagnosticsOf("")},

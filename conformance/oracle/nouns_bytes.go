@@ -35,6 +35,8 @@ func parseReport(words []string) (test, error) {
 	switch words[0] {
 	case "equals":
 		return each(func(v *view, w *wants) { reportEqualsDocument(v, w, words[1]) })
+	case "prefix-of":
+		return each(func(v *view, w *wants) { reportIsPrefix(v, w, words[1]) })
 	case "failure-document":
 		return each(func(v *view, w *wants) {
 			w.that(v.document().isFailure() && v.document().root.at("code").is(words[1]), v.describeReport(), "one failure document with code "+words[1])
@@ -64,6 +66,19 @@ func reportEqualsDocument(v *view, w *wants, name string) {
 		return
 	}
 	sameBytes(w, "report", v.attempt.ReportBytes(), content)
+}
+
+// reportIsPrefix: what was delivered is the beginning of a document, not all of
+// it, and nothing else.
+func reportIsPrefix(v *view, w *wants, name string) {
+	content, found := v.facts.Documents[name]
+	if !found {
+		w.undecided(Broken, fmt.Sprintf("no document %q", name))
+		return
+	}
+	got := v.attempt.ReportBytes()
+	w.that(len(got) < len(content), fmt.Sprintf("%d bytes", len(got)), fmt.Sprintf("less than all %d", len(content)))
+	sameBytes(w, "report", got, content[:min(len(got), len(content))])
 }
 
 func sameBytes(w *wants, channel string, got, wanted []byte) {

@@ -72,6 +72,26 @@ func parseAfterLastByte(words []string) (test, error) {
 	})
 }
 
+func parseAfterControl(words []string) (test, error) {
+	if err := exactly(words, 2); err != nil {
+		return test{}, err
+	}
+	below, bound, err := parseBound(words[1])
+	if err != nil || !below {
+		return test{}, fmt.Errorf("%q: want <DUR", words[1])
+	}
+	return each(func(v *view, w *wants) {
+		exit, exited := v.attempt.Exit()
+		for _, c := range evidence.All[evidence.Control](v.attempt) {
+			if c.Body.Action.Kind == words[0] && c.Body.Result == evidence.Done && exited {
+				w.within("from "+words[0]+" to the exit", time.Duration(exit.Mono-c.Mono), bound, v.facts.Slack)
+				return
+			}
+		}
+		w.that(false, fmt.Sprintf("no %s that was done, or %s", words[0], v.exitText()), "it, then an exit")
+	})
+}
+
 func parseAtRendezvous(words []string) (test, error) {
 	if err := atLeast(words, 2); err != nil {
 		return test{}, err

@@ -206,6 +206,8 @@ const (
 	AtEOF        = "eof"
 	AtPacket     = "packet"
 	AtTime       = "time"
+	AtChild      = "child" // the launcher has a process of its own: it has begun to work
+	AtGone       = "gone"  // every producer that was seen has ended, reaped or not
 )
 
 // Action is what a control does.

@@ -150,7 +150,7 @@ func (t Trigger) check() error {
 			return fmt.Errorf("trigger rendezvous: points count from 1")
 		}
 	}
-	return oneOf("trigger", t.Kind, AtSpawn, AtRendezvous, AtPacket, AtTime)
+	return oneOf("trigger", t.Kind, AtSpawn, AtRendezvous, AtPacket, AtTime, AtChild, AtGone)
 }
 
 func (a Action) check() error {

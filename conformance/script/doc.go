@@ -48,9 +48,10 @@
 // fresh. A fault of the suite makes all later checks broken, and a check that
 // was never reached is broken too: nothing passes by not being run.
 //
-// Triggers are spawn, rendezvous N, packet N, time DUR, and CHANNEL bytes N or
-// CHANNEL eof with report, diagnostic or sink. Actions are kill WHO [SIGNAL], stop
-// WHO, continue WHO, observe WHO, cancel, poke WORD VALUE, and close, pause or
+// Triggers are spawn, child (the launcher has its first process), rendezvous N,
+// producer gone (it has ended, reaped or not), packet N, time DUR, and CHANNEL
+// bytes N or CHANNEL eof with report, diagnostic or sink. Actions are kill WHO
+// [SIGNAL], stop WHO, continue WHO, observe WHO, cancel, poke WORD VALUE, and close, pause or
 // resume CHANNEL. After the actions of a rendezvous the producer goes on,
 // unless it was killed. A control other than observe, pause and resume that
 // never happened fails the checks that would have passed without it.
@@ -135,6 +136,8 @@
 //
 // # Nouns
 //
+//	after-control ACTION <DUR
+//		from a control that was done to the supervisor's exit, with the slack
 //	after-last-byte CHANNEL <DUR
 //		from the last byte read of a channel to the supervisor's exit, with the slack
 //	at-rendezvous N member=value…
@@ -193,7 +196,7 @@
 //		a scalar of the record by its dotted path
 //	refused
 //		complete=false, a nonzero exit, a failure, and on the report nothing or one failure document
-//	report equals-reference | equals DOC | empty | one-document | refused | no-success | failure-document CODE
+//	report equals-reference | equals DOC | prefix-of DOC | empty | one-document | refused | no-success | failure-document CODE
 //		the bytes of the report endpoint; refused: none, or one failure document
 //	sink absent | internal | exported | verified | unverified | unpublished
 //		the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink

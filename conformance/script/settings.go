@@ -232,7 +232,7 @@ func setControl(s *scenario.Scenario, words []string) error {
 	return nil
 }
 
-// parseTrigger reads: spawn | rendezvous N | packet N | time DUR | CHANNEL bytes N | CHANNEL eof.
+// parseTrigger reads: spawn | child | producer gone | rendezvous N | packet N | time DUR | CHANNEL bytes N | CHANNEL eof.
 func parseTrigger(words []string) (scenario.Trigger, []string, error) {
 	if len(words) < 2 {
 		return scenario.Trigger{}, nil, fmt.Errorf("want a trigger and an action")
@@ -240,8 +240,13 @@ func parseTrigger(words []string) (scenario.Trigger, []string, error) {
 	var err error
 	t := scenario.Trigger{Kind: words[0]}
 	switch words[0] {
-	case scenario.AtSpawn:
+	case scenario.AtSpawn, scenario.AtChild:
 		return t, words[1:], nil
+	case scenario.Producer:
+		t.Kind = words[1]
+		if t.Kind == scenario.AtGone {
+			return t, words[2:], nil
+		}
 	case scenario.AtRendezvous, scenario.AtPacket:
 		t.N, err = number(words[1])
 		return t, words[2:], err

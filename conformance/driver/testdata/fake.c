@@ -2,7 +2,7 @@
  *
  * usage: fake TERMINAL_FD LIBRARY PRODUCER STEP…    Steps: report=TEXT diagnostic=TEXT packet=TEXT (zero bytes allowed)
  * close=report|diagnostic|terminal  producer  producer-init (PID 1 of a new namespace)  publish (the candidate)
- * show=FILE (to fd 2)  attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  queue=/NAME  sleep-ms=N  flood (fd 2)  hang  exit=N  signal=N
+ * try (what is refused)  show=FILE (to fd 2)  attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  queue=/NAME  sleep-ms=N  flood (fd 2)  hang  exit=N  signal=N
  */
 #define _GNU_SOURCE
 #include <errno.h>
