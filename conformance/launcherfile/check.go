@@ -17,7 +17,7 @@ import (
 // knobs and requests are the keys of Options and Variables.
 var (
 	knobs    = []string{"channel", "terminal", "report", "diagnostic", "wall", "stall"}
-	requests = []string{"mode", "inputs", "capabilities", "validation", scenario.RequestPathSink, scenario.RequestSpillFolder,
+	requests = []string{"mode", "inputs", "capabilities", "validation", scenario.RequestPathSink, scenario.RequestSpillFolder, scenario.RequestWindow,
 		scenario.RequestSinkFD, scenario.RequestPhaseFD}
 	word     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
 	valued   = append([]string{"mode"}, knobs...) // whose value a launcher cannot do without

@@ -27,7 +27,8 @@ type Facade struct {
 	Command    []string `toml:"command" json:"command"`
 	// Options are the arguments appended for a knob that a scenario sets
 	// (report, diagnostic, wall, stall), and for a request (mode, inputs,
-	// capabilities, validation, path_sink, spill_folder, sink_fd, phase_fd).
+	// capabilities, validation, path_sink, spill_folder, window, sink_fd,
+	// phase_fd).
 	// {value} is the text verbatim. Those of channel and terminal are appended
 	// to every launch, with the contract's literal and the endpoint's number,
 	// unless a scenario says otherwise.

@@ -53,7 +53,7 @@ type Scenario struct {
 	Endpoints        Endpoints         `json:"endpoints"`
 	ExtraDescriptors int               `json:"extra_descriptors"` // further inheritable pipes left open at the launch
 	Inputs           map[string]string `json:"inputs"`
-	Requests         map[string]string `json:"requests"` // further requests that a launcher file may know: path_sink, spill_folder
+	Requests         map[string]string `json:"requests"` // further requests that a launcher file may know: path_sink, spill_folder, window
 	Bars             int               `json:"bars"`     // of the OHLCV file; 0 is DefaultBars
 
 	Paces    []Pace `json:"paces"`
@@ -97,6 +97,10 @@ const (
 	RequestPathSink    = "path_sink"    // a named external sink
 	RequestSpillFolder = "spill_folder" // where the engine may spill
 )
+
+// RequestWindow is a selected window of the report that begins at the second
+// bar or later; its value is how many bars are fed before it.
+const RequestWindow = "window"
 
 // The further requests whose value is the number of an endpoint of that name.
 const (

@@ -84,7 +84,7 @@ func (s Scenario) checkFixture() error {
 		return fmt.Errorf("payload file %q: not a name within the attempt folder", p)
 	}
 	for name := range s.Requests {
-		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder, RequestSinkFD, RequestPhaseFD); err != nil {
+		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder, RequestWindow, RequestSinkFD, RequestPhaseFD); err != nil {
 			return err
 		}
 	}

@@ -171,16 +171,25 @@ func (s *session) makeReference([]string) error {
 }
 
 // referenceDocument is the engine's own document for the same logical request.
-// The fixture is always plain, with the trades of the current one: what else a
-// fixture does must not change the report.
+// The fixture is always plain (select_window where one is requested: plain takes
+// none), with the trades and points of the current one: what else a fixture
+// does must not change the report.
 func (s *session) referenceDocument(request scenario.Scenario) ([]byte, error) {
 	reference := scenario.Scenario{
 		Version: 1, Test: "reference", Script: "reference", Cell: s.cell, Kind: scenario.Reference,
 		Operation: request.Operation, Mode: request.Mode, Inputs: request.Inputs, Requests: request.Requests, Bars: request.Bars,
 		Fixture: scenario.Fixture{Name: "plain"},
 	}
-	if trades, given := request.Fixture.Args["trades"]; given {
-		reference.Fixture.Args = map[string]string{"trades": trades}
+	if _, window := request.Requests[scenario.RequestWindow]; window {
+		reference.Fixture.Name = "select_window"
+	}
+	for _, key := range []string{"trades", "points"} {
+		if value, given := request.Fixture.Args[key]; given {
+			if reference.Fixture.Args == nil {
+				reference.Fixture.Args = map[string]string{}
+			}
+			reference.Fixture.Args[key] = value
+		}
 	}
 	if missing := s.file.Missing(reference); len(missing) > 0 {
 		return nil, &needsError{"the launcher file has " + strings.Join(missing, ", ")}
