@@ -112,14 +112,15 @@ func patch(t *testing.T, text []byte, name string, content []byte) {
 
 // supervised is a run with the test in the supervisor's place.
 type supervised struct {
-	arguments   []string          // besides library and bars
-	environment []string          // besides the descriptors
-	noSink      bool              // neither sink nor snapshot
-	explicit    bool              // a sink, no snapshot
-	readerGone  bool              // nobody reads the sink
-	hold        func()            // called before the first byte of the sink is read
-	answer      func(a *answer)   // changes the snapshot, nil for the right one
-	started     func(*os.Process) // nil for nothing
+	arguments   []string            // besides library and bars
+	environment []string            // besides the descriptors
+	noSink      bool                // neither sink nor snapshot
+	explicit    bool                // a sink, no snapshot
+	readerGone  bool                // nobody reads the sink
+	hold        func()              // called before the first byte of the sink is read
+	alter       func([]byte) []byte // gives the snapshot other content, which its packet then describes
+	answer      func(a *answer)     // changes the snapshot, nil for the right one
+	started     func(*os.Process)   // nil for nothing
 }
 
 // answer is the snapshot packet that S sends; no text closes the socket.
@@ -218,6 +219,9 @@ func (s supervised) send(t *testing.T, socket int, stream []byte) {
 	defer unix.Close(socket)
 	if len(stream) == 0 || s.explicit {
 		return
+	}
+	if s.alter != nil {
+		stream = s.alter(bytes.Clone(stream))
 	}
 	digest := sha256.Sum256(stream)
 	file, err := snapshotOf(stream)
