@@ -5,8 +5,9 @@ import (
 	"touchstone/reference/record"
 )
 
-// toolProducer is the record's producer where only tools have run: the stage
-// and wait result of the last; nothing where none has.
+// toolProducer is the record's producer where only tools have run: the stage,
+// and the wait result of the tool that ended the attempt, if one did; nothing
+// where none has run.
 //
 // Rules: R10, C-16.
 func (a *attempt) toolProducer() record.Producer {
@@ -15,9 +16,11 @@ func (a *attempt) toolProducer() record.Producer {
 	}
 	last := a.ran[len(a.ran)-1]
 	p := record.Producer{Stage: &a.causeStage}
-	if last.reaped && last.status.Signal != 0 {
+	switch {
+	case last.machine.Failure() == nil || !last.reaped:
+	case last.status.Signal != 0:
 		p.Signal = record.Number(int64(last.status.Signal))
-	} else if last.reaped {
+	default:
 		p.Exit = record.Number(int64(last.status.ExitStatus))
 	}
 	return p

@@ -87,6 +87,15 @@ func TestToolHelpers(t *testing.T) {
 	r.wants(t, 4, `run_process_refused{"operation":"clone"}`)
 }
 
+// TestRefusedAfterTools: a producer that cannot be started is no wait result.
+func TestRefusedAfterTools(t *testing.T) {
+	r := launch{build: &build{}, producer: "/nowhere/producer"}.mounted(t).run(t)
+	r.wants(t, 4, `run_isolation_unavailable{"reason":"policy"}`)
+	if p := r.record.Producer; p.Stage == nil || *p.Stage != "compile" || p.Exit != nil || p.Signal != nil {
+		t.Errorf("producer %+v", p)
+	}
+}
+
 // TestToolMemory: a tool's memory is bounded where the pairing says so. What dies
 // of it is the compiler's own helper, so the failure is the compiler's.
 func TestToolMemory(t *testing.T) {
