@@ -145,6 +145,8 @@ func (a *attempt) onWorker() []outcome.Observation {
 		return nil
 	case m.Word == sayKept:
 		return append(a.handOver(), outcome.SinkSettled(outcome.SinkVerified, outcome.Failure{}))
+	case m.Word == sayDiscarded: // what it failed with came before
+		return nil
 	case m.Word == sayNamed:
 		a.sink.named = true
 		return []outcome.Observation{outcome.TargetNamed()}

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"errors"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -17,13 +18,13 @@ import (
 //
 // Rules: R10, R13, R17.
 func (a *attempt) finish() int {
-	var late error
+	patience, late := a.patience(), error(nil)
 	for _, p := range a.publishers() { // abandoned, or closed before
 		late = errors.Join(late, p.close())
 	}
 	late = errors.Join(late, a.closeStreams())
 	if a.sink != nil {
-		late = errors.Join(late, a.sink.finalizer.close(stopGrace))
+		late = errors.Join(late, a.sink.finalizer.close(patience()))
 	}
 	a.times.closed, a.spent.closed = a.now(), spent()
 	if a.worker != nil && a.admitted.Route != outcome.Named {
@@ -43,9 +44,9 @@ func (a *attempt) finish() int {
 	if a.worker != nil {
 		seen = a.worker.sampler.read()
 	}
-	removed, late := a.dropStorage()
+	removed, late := a.dropStorage(patience)
 	if a.folder != nil {
-		gone, err := a.folder.close(stopGrace)
+		gone, err := a.folder.close(patience())
 		removed, late = removed && gone, errors.Join(late, err)
 	}
 	if late != nil {
@@ -63,19 +64,32 @@ func (a *attempt) finish() int {
 	return status
 }
 
+// patience returns how long S still waits for what it has killed: all of it
+// together one grace, which at the end of the lifetime began there. A moment is
+// left for each, as what is killed has ended unless something is wrong.
+//
+// Rules: R16.
+func (a *attempt) patience() func() time.Duration {
+	end := a.now() + stopGrace
+	if a.machine.Expired() {
+		end = a.wall + stopGrace
+	}
+	return func() time.Duration { return max(end-a.now(), stopGrace/20) }
+}
+
 // dropStorage ends the worker, and with it what has no name. What has one, and
 // is no result, the worker removes first; removed says that nothing is left.
 //
 // Rules: R15, C-35.
-func (a *attempt) dropStorage() (removed bool, err error) {
+func (a *attempt) dropStorage(patience func() time.Duration) (removed bool, err error) {
 	if a.worker == nil {
 		return true, nil
 	}
 	removed = true
 	if a.admitted.Route == outcome.Named && a.machine.Failure() != nil {
-		removed = a.worker.discard(stopGrace)
+		removed = a.worker.discard(patience())
 	}
-	gone, err := a.worker.close(stopGrace)
+	gone, err := a.worker.close(patience())
 	return removed && gone, err
 }
 

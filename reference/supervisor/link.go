@@ -101,6 +101,7 @@ type link struct {
 	control, output int
 	buffer          []byte
 	passed          []int // descriptors that came with the last message
+	discarded       bool  // it has said that nothing with a name is left
 	sampler         sampler
 }
 
@@ -174,7 +175,9 @@ func (l *link) hear() (message, error) {
 			return message{}, fmt.Errorf("receive from worker: %w", err)
 		}
 	}
-	return decodeMessage(string(packet[:n]))
+	m, err := decodeMessage(string(packet[:n]))
+	l.discarded = l.discarded || m.Word == sayDiscarded
+	return m, err
 }
 
 // order sends one order.
@@ -226,20 +229,16 @@ func (l *link) kill() error {
 func (l *link) discard(grace time.Duration) bool {
 	// Whatever the worker is doing, it comes to an end: its streams end.
 	_ = errors.Join(l.input.close(), shut(&l.output), l.order(order{word: orderDiscard}))
-	for end := time.Now().Add(grace); l.control >= 0; {
-		m, err := l.hear()
+	for end := time.Now().Add(grace); l.control >= 0 && !l.discarded; {
 		left := time.Until(end)
-		switch {
-		case err == nil && m.Word == sayDiscarded:
-			return true
-		case err != nil && !errors.Is(err, errAgain), left <= 0:
-			return false
+		if _, err := l.hear(); err != nil && !errors.Is(err, errAgain) || left <= 0 {
+			break
 		}
-		if poll([]unix.PollFd{{Fd: int32(l.control), Events: unix.POLLIN}}, left) != nil {
-			return false
+		if !l.discarded && poll([]unix.PollFd{{Fd: int32(l.control), Events: unix.POLLIN}}, left) != nil {
+			break
 		}
 	}
-	return false
+	return l.discarded
 }
 
 // close kills and reaps the worker, within grace, and closes everything. It

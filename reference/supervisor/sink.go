@@ -105,7 +105,7 @@ func handoff() (own, other int, err error) {
 // Rules: R05, C-69.
 func (a *attempt) handOver() []outcome.Observation {
 	s := a.sink
-	if s.route != outcome.Internal {
+	if s.handoff < 0 { // an explicit sink, or a producer that is stopped
 		return nil
 	}
 	packet := fmt.Appendf(nil, `{"record":"snapshot","version":1,"sink_bytes":%d,"remaining_report_bytes":%d,"sha256":%q}`,

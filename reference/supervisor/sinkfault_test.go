@@ -228,6 +228,22 @@ func TestNamedSinkFails(t *testing.T) {
 	}
 }
 
+// TestNamedSinkTaken: a name that can no longer be given is a failure of the
+// storage, and what was to get it is gone (T26.04).
+func TestNamedSinkTaken(t *testing.T) {
+	folder := t.TempDir()
+	r := launch{actor: "err=1 signal=19 sink end summary=900", stream: stream(t, 200000), args: []string{"--report-sink", folder + "/out"},
+		atFirstNote: afterStop(t, func(*os.Process) {
+			if err := os.MkdirAll(folder+"/out/in", 0o700); err != nil {
+				t.Error(err)
+			}
+		})}.run(t)
+	r.wants(t, 1, `report_sink_failed{"reason":"sink_io"}`)
+	if left := names(t, folder); left != "out" || len(r.report) != 900 || *r.record.Channels["sink"].Written != 0 {
+		t.Errorf("folder holds %q, %d report bytes, sink %+v", left, len(r.report), r.record.Channels["sink"])
+	}
+}
+
 // TestNamedSinkSeen: until the report is delivered nothing has the name, and
 // then all of it has (T35.22).
 func TestNamedSinkSeen(t *testing.T) {
