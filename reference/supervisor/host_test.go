@@ -16,6 +16,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
+
+	"touchstone/reference/supervisor"
 )
 
 // programs are built once per run: S, the launcher and the actor.
@@ -44,6 +46,12 @@ var programs = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "worker" { // of an attempt that a test runs in this process
+		os.Exit(supervisor.Work(os.Args[2:]))
+	}
+	if os.Getenv("TOUCHSTONE_BENCH_COPY") != "" {
+		os.Exit(copyAndHash())
+	}
 	code := m.Run()
 	if folder, err := programs(); err == nil {
 		_ = os.RemoveAll(folder) // the system's temporary folder anyway
@@ -78,7 +86,9 @@ type launch struct {
 	planned int64    // certified sink bytes; 0 for none
 	sinkTo  endpoint // how --report-sink-fd is given and read
 
-	atFirstNote func(s *os.Process) // control, when the first diagnostic byte has come
+	seen         func()              // when report bytes have come, instead of a look at S's memory
+	whileRunning func(s *os.Process) // as soon as S has started
+	atFirstNote  func(s *os.Process) // control, when the first diagnostic byte has come
 }
 
 // result is what the host got.
@@ -183,6 +193,9 @@ func (l launch) run(t testing.TB) result {
 	for _, f := range append(command.ExtraFiles, report.write, diagnostics.write) {
 		_ = f.Close() // S has its own
 	}
+	if l.whileRunning != nil {
+		l.whileRunning(command.Process)
+	}
 	hang := time.AfterFunc(15*time.Second, func() { _ = command.Process.Kill() })
 	defer hang.Stop()
 	var r result
@@ -199,7 +212,13 @@ func (l launch) run(t testing.TB) result {
 		sunk = sink.drain(nil)
 	}
 	if !l.stopReads {
-		reported = report.drain(func() { r.maxRSS = max(r.maxRSS, highWater(command.Process.Pid)) })
+		reported = report.drain(func() {
+			if l.seen != nil {
+				l.seen()
+				return
+			}
+			r.maxRSS = max(r.maxRSS, highWater(command.Process.Pid))
+		})
 	}
 	err := command.Wait()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {

@@ -23,18 +23,23 @@ type watch struct {
 //
 // Rules: R13, R16, R19.
 func (a *attempt) run() {
-	for {
-		for action := a.machine.Next(); action != outcome.Wait; action = a.machine.Next() {
-			if action == outcome.Finish {
-				return
-			}
-			a.note(a.act(action))
-		}
-		a.note(a.follow())
-		a.note(a.batch())
-		a.observe(a.seen...)
-		a.seen = nil
+	for a.step() {
 	}
+}
+
+// step acts, takes one batch and observes it, unless the attempt is finished.
+func (a *attempt) step() bool {
+	for action := a.machine.Next(); action != outcome.Wait; action = a.machine.Next() {
+		if action == outcome.Finish {
+			return false
+		}
+		a.note(a.act(action))
+	}
+	a.note(a.follow())
+	a.note(a.batch())
+	a.observe(a.seen...)
+	a.seen = nil
+	return true
 }
 
 // observe tells the machine of one batch. The stage of a cause is where the

@@ -22,7 +22,7 @@ type cell struct {
 }
 
 // used is the record's usage: cells by stage, or job, and name.
-func (r result) used(t *testing.T) map[string]map[string]cell {
+func (r result) used(t testing.TB) map[string]map[string]cell {
 	t.Helper()
 	type entry struct {
 		State     string          `json:"state"`
