@@ -74,7 +74,7 @@ type Cancel struct {
 
 // Producer is what a strategy library is built and parameterised for.
 type Producer struct {
-	ABI       string `toml:"abi" json:"abi"`             // fixtures/native/abi_<ABI>.c
+	ABI       string `toml:"abi" json:"abi"`             // fixtures/native/abi_<ABI>.c, and abi_<ABI>_sink.c, abi_<ABI>_window.c where it has them
 	Candidate string `toml:"candidate" json:"candidate"` // env:NAME or fd:N; "" where a fixture cannot know
 	Sink      string `toml:"sink" json:"sink"`
 }
