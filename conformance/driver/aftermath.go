@@ -55,7 +55,7 @@ func (a *attempt) aftermath() {
 		name string
 		do   func() error
 	}{
-		{"ask for the producer's end", a.tellFates}, {"list control groups", a.listGroups}, {"list mounts", a.listMounts}, {"list files", a.listFiles},
+		{"ask for the producer's end", a.tellFates}, {"list control groups", a.listGroups}, {"list mounts", a.listMounts}, {"keep the named sink", a.keepArtifact}, {"list files", a.listFiles},
 		{"list ipc objects", a.listObjects}, {"kill what is left", func() error { return killEverything(killLimit) }},
 		{"close endpoints", a.closeAll}, {"remove control groups", func() error { return removeGroups(a.groups) }},
 		{"remove files", a.removeFiles},

@@ -150,6 +150,9 @@ func (a *attempt) prepare() (err error) {
 	if a.canaries, err = plantCanaries(); err != nil {
 		return err
 	}
+	if err := a.plantTarget(); err != nil {
+		return err
+	}
 	if a.objects, err = sysvObjects(); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func layOver() (s surroundings, err error) {
 	if _, err := os.Stat(layers); err != nil {
 		return s, nil
 	}
-	if err := mountSized(layers, 64<<20, 0o700); err != nil {
+	if err := mountSized(layers, 512<<20, 0o700); err != nil {
 		return s, err
 	}
 	for i, folder := range common {

@@ -17,11 +17,15 @@ const (
 	DiagnosticFile = "diagnostic.bin"
 	StdoutFile     = "stdout.bin"
 	StderrFile     = "stderr.bin"
+	ArtifactFile   = "artifact.bin" // what stood at the target of a named sink in the end
 	TranscriptFile = "transcript.pcapng"
 )
 
 // ChannelFile is the name of the file of an endpoint that is read as bytes.
 func ChannelFile(name string) string { return name + ".bin" }
+
+// Artifact is the name of ArtifactFile's bytes in events.
+const Artifact = "artifact"
 
 // PacketFile is the name of the file of the terminal packet with an index.
 func PacketFile(index int) string { return fmt.Sprintf("packet-%d.bin", index) }

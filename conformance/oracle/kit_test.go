@@ -116,6 +116,7 @@ type model struct {
 	signal     int
 	extra      []evidence.Body
 	sink       []byte // of the external one
+	artifact   []byte // at the named sink's target, nil: none
 	late       bool   // the sink comes after the report
 	unsettled  bool
 	delay      int64 // nanoseconds before the exit
@@ -267,6 +268,9 @@ func (m *model) events(w *evidence.Writer) {
 	}
 	if m.late {
 		w.Append(next(), "sink", evidence.ChannelFile("sink"), m.sink)
+	}
+	if m.artifact != nil {
+		w.Append(next(), evidence.Artifact, evidence.ArtifactFile, m.artifact)
 	}
 	if m.stderr != nil {
 		w.Open(evidence.StderrFile)

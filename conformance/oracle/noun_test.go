@@ -123,6 +123,13 @@ var nounCases = []nounCase{
 	{words: "sink unverified", model: unverifiedModel, alter: put("sink_verification.counts.E", "0")},
 	{words: "sink unverified", model: unverifiedModel, alter: put("sink_verification.complete", "true")},
 	{words: "sink unpublished", alter: func(m *model) { m.sink = []byte("x") }},
+	{words: "artifact exported", model: namedModel, alter: func(m *model) { m.artifact[3] ^= 1 }},
+	{words: "artifact exported", model: namedModel, alter: func(m *model) { m.artifact = nil }},
+	{words: "artifact absent", model: namedModel, setup: func(m *model) { m.artifact = nil }, alter: func(m *model) { m.artifact = []byte("old") }},
+	{words: "artifact absent", model: namedModel, setup: func(m *model) { m.artifact = nil }, alter: func(m *model) {
+		m.extra = append(m.extra, evidence.Leftover{What: "file", Detail: "-rw------- /tmp/.result.0.partial"})
+	}},
+	{words: "report contain engine", alter: func(m *model) { m.report = nil }},
 	{words: "unread-sink-at-report <=0", model: exportedModel, alter: func(m *model) { m.late = true }},
 	{words: "unread-sink-at-report <=0", model: exportedModel, alter: func(m *model) { m.sink = nil }},
 	{words: "sink absent", alter: counter("sink", "complete", "false")},
@@ -318,7 +325,7 @@ func TestMalformedNounsAreRefused(t *testing.T) {
 		"", "unknown", "exit", "exit x", "exit signal", "class", "class a b", "failure", "failure x y", "never", "success now", "refused x",
 		"report", "report whole", "report equals", "diagnostics", "diagnostics equal", "diagnostics size x", "diagnostics contain ~~x y",
 		"fixture-line", "nowhere x report", "nowhere x on sky", "channel", "channel sky observed=1", "channel report seen=1", "channel report observed<=x",
-		"sink", "sink present", "unread-sink-at-report", "unread-sink-at-report 5", "producer", "producer x=1", "limits", "limits sky requested=1", "limits wall wanted=1", "charged", "charged x=",
+		"artifact", "artifact here", "sink", "sink present", "unread-sink-at-report", "unread-sink-at-report 5", "producer", "producer x=1", "limits", "limits sky requested=1", "limits wall wanted=1", "charged", "charged x=",
 		"usage sky used=1", "usage wall", "usage wall x=1", "cleanup x=true", "record", "record x", "elapsed 5s", "elapsed <5", "elapsed <-5s",
 		"after-last-byte sky <1s", "after-last-byte report >1s", "probes", "probes fine x", "probes ok", "control-probes ok", "control-probes ok-where-present", "observed x=1",
 		"memory producer <=1", "memory supervisor 5", "read-bytes supervisor =5", "descriptors", "descriptors fine", "identity", "identity x", "namespaces private",

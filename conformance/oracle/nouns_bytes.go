@@ -37,6 +37,13 @@ func parseReport(words []string) (test, error) {
 		return each(func(v *view, w *wants) { reportEqualsDocument(v, w, words[1]) })
 	case "prefix-of":
 		return each(func(v *view, w *wants) { reportIsPrefix(v, w, words[1]) })
+	case "contain":
+		if words[1] == "" {
+			return test{}, fmt.Errorf("empty text is always contained")
+		}
+		return each(func(v *view, w *wants) {
+			w.that(bytes.Contains(v.attempt.ReportBytes(), []byte(words[1])), v.describeReport(), fmt.Sprintf("%q in the report", words[1]))
+		})
 	case "failure-document":
 		return each(func(v *view, w *wants) {
 			w.that(v.document().isFailure() && v.document().root.at("code").is(words[1]), v.describeReport(), "one failure document with code "+words[1])

@@ -3,6 +3,7 @@ package oracle
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"strings"
 
 	"touchstone/conformance/evidence"
@@ -19,7 +20,7 @@ func parseSink(words []string) (test, error) {
 	judge, known := map[string]func(*view, *wants){
 		"absent":     sinkAbsent,
 		"internal":   sinkInternal,
-		"exported":   sinkExported,
+		"exported":   func(v *view, w *wants) { sinkExported(v, w, v.sink()) },
 		"verified":   sinkVerified,
 		"unverified": sinkUnverified,
 		"unpublished": func(v *view, w *wants) {
@@ -58,9 +59,8 @@ func sinkComplete(v *view, w *wants) {
 // sinkExported: the record's counts and digests are those of the bytes that the
 // host got, the logical one of all before the trailer's line, and the counts
 // are the trailer's.
-func sinkExported(v *view, w *wants) {
-	content := v.sink()
-	w.that(len(content) > 0, "no byte of the external sink", "a stream")
+func sinkExported(v *view, w *wants, content []byte) {
+	w.that(len(content) > 0, "no byte of it", "a stream")
 	for _, name := range []string{"observed_bytes", "accepted_bytes", "written_bytes"} {
 		w.equal("sink."+name, v.channel("sink", name), uint64(len(content)))
 	}
@@ -83,6 +83,33 @@ func sinkExported(v *view, w *wants) {
 }
 
 var sinkTags = strings.Split("ETOVKXH", "")
+
+// parseArtifact reads the words about what stands at a named sink's target.
+//
+// Rules: R15, C-35.
+func parseArtifact(words []string) (test, error) {
+	if err := exactly(words, 1); err != nil {
+		return test{}, err
+	}
+	switch words[0] {
+	case "exported":
+		return each(func(v *view, w *wants) { sinkExported(v, w, v.attempt.File(evidence.ArtifactFile)) })
+	case "absent":
+		return each(artifactAbsent)
+	}
+	return test{}, fmt.Errorf("unknown %q", words[0])
+}
+
+// artifactAbsent: neither the target nor anything that is named after it.
+func artifactAbsent(v *view, w *wants) {
+	target := v.attempt.Scenario.Requests[scenario.RequestPathSink]
+	w.that(target != "", "no named sink was asked for", "a target")
+	content := v.attempt.File(evidence.ArtifactFile)
+	w.that(content == nil, fmt.Sprintf("%d bytes at %s: %q", len(content), target, excerpt(content, 0)), "no file there")
+	for _, l := range evidence.All[evidence.Leftover](v.attempt) {
+		w.that(l.Body.What != "file" || !strings.Contains(l.Body.Detail, path.Base(target)), "left behind: "+l.Body.Detail, "no file of that name")
+	}
+}
 
 // sinkVerified: the finalizer ended with 0, counted everything, and its digest
 // is the logical one.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+
+	"touchstone/conformance/scenario"
 )
 
 var sinkHead = []byte("{\"sink\":\"touchstone-sink\"}\n[\"T\",1]\n")
@@ -37,5 +39,13 @@ func exportedModel(t testing.TB) *model {
 func unverifiedModel(t testing.TB) *model {
 	m := internalModel(t)
 	set(m.root, "sink_verification", `{"exit_status":null,"signal":9,"complete":false,"counts":{"E":null,"T":null,"O":null,"V":null,"K":null,"X":null,"H":null},"sha256":null,"finalizer_version":null}`)
+	return m
+}
+
+// namedModel is a success whose sink stands at its target.
+func namedModel(t testing.TB) *model {
+	m := exportedModel(t)
+	m.sink, m.artifact = nil, bytes.Clone(sinkStream)
+	m.scenario.Requests = map[string]string{scenario.RequestPathSink: "/tmp/result"}
 	return m
 }

@@ -53,8 +53,9 @@ type Scenario struct {
 	Endpoints        Endpoints         `json:"endpoints"`
 	ExtraDescriptors int               `json:"extra_descriptors"` // further inheritable pipes left open at the launch
 	Inputs           map[string]string `json:"inputs"`
-	Requests         map[string]string `json:"requests"` // further requests that a launcher file may know: path_sink, spill_folder, window
-	Bars             int               `json:"bars"`     // of the OHLCV file; 0 is DefaultBars
+	Requests         map[string]string `json:"requests"`   // further requests that a launcher file may know: path_sink, spill_folder, window
+	OldTarget        string            `json:"old_target"` // what the named sink's target holds before the launch; "": it is not there
+	Bars             int               `json:"bars"`       // of the OHLCV file; 0 is DefaultBars
 
 	Paces    []Pace `json:"paces"`
 	Controls []Rule `json:"controls"`

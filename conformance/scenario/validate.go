@@ -83,6 +83,9 @@ func (s Scenario) checkFixture() error {
 	if p := s.Fixture.PayloadFile; p != "" && p != filepath.Base(p) {
 		return fmt.Errorf("payload file %q: not a name within the attempt folder", p)
 	}
+	if s.OldTarget != "" && s.Requests[RequestPathSink] == "" {
+		return fmt.Errorf("old target: no named sink")
+	}
 	for name := range s.Requests {
 		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder, RequestWindow, RequestSinkFD, RequestPhaseFD); err != nil {
 			return err

@@ -121,6 +121,8 @@
 //		what activates supervision, verbatim, in place of the usual: channel terminal
 //	number NAME=N…
 //		the descriptor number of an endpoint: terminal sink phase
+//	old-target TEXT
+//		what the target of the named sink holds before the launch
 //	pace CHANNEL bytes=N every=DUR
 //		a slower reader
 //	payload NAME
@@ -140,6 +142,8 @@
 //		from a control that was done to the supervisor's exit, with the slack
 //	after-last-byte CHANNEL <DUR
 //		from the last byte read of a channel to the supervisor's exit, with the slack
+//	artifact exported | absent
+//		what stands at the named sink's target in the end: the record's stream, or nothing of that name
 //	at-rendezvous N member=value…
 //		counters when the producer stopped there: candidate sink printed (by the fixture), report diagnostic (read by the host)
 //	attempts same-outcome
@@ -196,7 +200,7 @@
 //		a scalar of the record by its dotted path
 //	refused
 //		complete=false, a nonzero exit, a failure, and on the report nothing or one failure document
-//	report equals-reference | equals DOC | prefix-of DOC | empty | one-document | refused | no-success | failure-document CODE
+//	report equals-reference | equals DOC | prefix-of DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE
 //		the bytes of the report endpoint; refused: none, or one failure document
 //	sink absent | internal | exported | verified | unverified | unpublished
 //		the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink

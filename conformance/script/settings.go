@@ -180,6 +180,14 @@ func setPlannedSink(s *scenario.Scenario, words []string) error {
 	return err
 }
 
+func setOldTarget(s *scenario.Scenario, words []string) (err error) {
+	if len(words) != 1 || words[0] == "" {
+		return fmt.Errorf("want one text")
+	}
+	s.OldTarget, err = decode(words[0])
+	return err
+}
+
 func setInputs(s *scenario.Scenario, words []string) error {
 	values, err := pairs(words)
 	s.Inputs = values

@@ -52,6 +52,7 @@ func init() {
 		"bars":              setting("bars N", "bars of the price file", setBars),
 		"spool":             setting("spool N", "bytes of the host's spool", setSpool),
 		"planned-sink":      setting("planned-sink N", "planned sink bytes", setPlannedSink),
+		"old-target":        setting("old-target TEXT", "what the target of the named sink holds before the launch", setOldTarget),
 		"hang":              setting("hang DUR", "when the driver gives up", setHang),
 		"pace":              setting("pace CHANNEL bytes=N every=DUR", "a slower reader", setPace),
 		"at":                setting("at TRIGGER ACTION", "a control at a moment of the attempt", setControl),
