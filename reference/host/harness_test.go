@@ -107,6 +107,7 @@ type document struct {
 	Supervisor struct {
 		Exit   *int `json:"exit_status"`
 		Signal *int `json:"signal"`
+		WallMS int  `json:"wall_ms"` // syncing files, which can take seconds, is not in it
 	} `json:"supervisor"`
 	Channels struct {
 		Report, Diagnostic, Sink *struct {
@@ -236,6 +237,11 @@ func dispositionSchema(t testing.TB) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	return compiler.MustCompile("disposition")
+}
+
+// wall is how long S took, as its host saw it.
+func (r result) wall() time.Duration {
+	return time.Duration(r.disposition.Supervisor.WallMS) * time.Millisecond
 }
 
 // cause is outcome, code, channel and reason, and authority in one line.

@@ -120,8 +120,8 @@ func TestCancellation(t *testing.T) {
 		}
 		r := l.run(t)
 		r.wants(t, ExitRejected, `rejected run_aborted{} supervisor`)
-		if !r.disposition.Cancelled || r.elapsed > 5*time.Second {
-			t.Errorf("cancelled %t after %s", r.disposition.Cancelled, r.elapsed)
+		if !r.disposition.Cancelled || r.wall() > 10*time.Second { // far below W
+			t.Errorf("cancelled %t after %s", r.disposition.Cancelled, r.wall())
 		}
 	}
 }
@@ -156,8 +156,8 @@ func TestWatch(t *testing.T) {
 			t.Parallel()
 			r := launch{fake: []string{"stop"}, flags: c.flags}.run(t)
 			r.wants(t, ExitRejected, byDeadline)
-			if r.elapsed < c.want || r.elapsed > c.want+slack {
-				t.Errorf("after %s, want %s", r.elapsed, c.want)
+			if r.elapsed < c.want || r.wall() < c.want || r.wall() > c.want+slack {
+				t.Errorf("after %s, want %s", r.wall(), c.want)
 			}
 		})
 	}
@@ -166,17 +166,18 @@ func TestWatch(t *testing.T) {
 // TestStoppedCancellation: an S that does not answer a request to stop is not
 // waited for until W.
 func TestStoppedCancellation(t *testing.T) {
-	folder := t.TempDir()
+	folder, begin, asked := t.TempDir(), time.Now(), time.Duration(0)
 	r := launch{fake: []string{"number=" + folder + "/given-pid", "stop"}, folder: folder, flags: []string{"--grant-stall-ms=100"},
 		after: func(host *os.Process, folder string) {
 			awaitFile(t, folder+"/given-pid")
+			asked = time.Since(begin)
 			if err := host.Signal(unix.SIGTERM); err != nil {
 				t.Error(err)
 			}
 		}}.run(t)
 	r.wants(t, ExitRejected, byDeadline)
-	if !r.disposition.Cancelled || r.elapsed > 5*time.Second {
-		t.Errorf("cancelled %t after %s", r.disposition.Cancelled, r.elapsed)
+	if most := asked + 1200*time.Millisecond + 1500*time.Millisecond; !r.disposition.Cancelled || r.wall() > most { // 2P+G, slack
+		t.Errorf("cancelled %t after %s, want at most %s", r.disposition.Cancelled, r.wall(), most)
 	}
 }
 

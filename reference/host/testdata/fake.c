@@ -25,7 +25,7 @@ static void must(long ok)
 		_exit(70);
 }
 
-static void ignore(int signal) { (void)signal; }
+static sigset_t stop; /* held back until a word awaits it */
 
 static void put(int fd, const char *bytes, size_t size)
 {
@@ -139,15 +139,16 @@ static void act(const char *word, const char *id)
 		fprintf(file, "%d\n", getpid());
 		fclose(file);
 	} else if (!strcmp(word, "await")) {
-		pause();
+		must(-sigwait(&stop, &fd));
 	} else
 		_exit(70);
 }
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = {.sa_handler = ignore};
-	sigaction(SIGTERM, &action, NULL);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTERM);
+	must(sigprocmask(SIG_BLOCK, &stop, NULL));
 	for (int i = 2; i < argc; i++)
 		act(argv[i], argv[1]);
 	return 0;
