@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
 )
 
@@ -61,7 +63,7 @@ const launchBytes = 65536
 // Rules: C-2, C-3.
 func DecodeLaunch(content []byte) (Launch, error) {
 	var l Launch
-	if err := json.Unmarshal(content, &l, json.RejectUnknownMembers(true)); err != nil {
+	if err := (decoder{jsontext.NewDecoder(bytes.NewBuffer(content))}).launch(&l); err != nil {
 		return Launch{AttemptID: salvage(content)}, fmt.Errorf("decode launch descriptor: %w", err)
 	}
 	if l.Version != 1 {
@@ -188,7 +190,7 @@ type Tool struct {
 // DecodePairing reads a pairing file strictly.
 func DecodePairing(content []byte) (Pairing, error) {
 	var p Pairing
-	if err := json.Unmarshal(content, &p, json.RejectUnknownMembers(true)); err != nil {
+	if err := (decoder{jsontext.NewDecoder(bytes.NewBuffer(content))}).pairing(&p); err != nil {
 		return Pairing{}, fmt.Errorf("decode pairing: %w", err)
 	}
 	switch {
