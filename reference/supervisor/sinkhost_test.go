@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -128,22 +130,22 @@ func logical(b []byte) string {
 	return digest(b[:bytes.LastIndexByte(b[:len(b)-1], '\n')+1])
 }
 
-// child finds the child of a process that runs a program, by its name.
+// child finds the child of a process that runs a program, by its name. The
+// kernel's list may miss one while another ends, so it is read again.
 func child(t testing.TB, parent int, name string) int {
 	t.Helper()
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, list := range lists {
-		text, _ := os.ReadFile(list) // a thread that has gone had none
-		for _, pid := range strings.Fields(string(text)) {
-			if path, err := os.Readlink("/proc/" + pid + "/exe"); err == nil && filepath.Base(path) == name {
-				var n int
-				if _, err := fmt.Sscan(pid, &n); err != nil {
-					t.Fatal(err)
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range lists {
+			text, _ := os.ReadFile(list) // a thread that has gone had none
+			for _, pid := range strings.Fields(string(text)) {
+				if path, err := os.Readlink("/proc/" + pid + "/exe"); err == nil && filepath.Base(path) == name {
+					n, _ := strconv.Atoi(pid) // the kernel writes numbers
+					return n
 				}
-				return n
 			}
 		}
 	}
