@@ -44,13 +44,19 @@ func Page(run string, r reports.Report) reports.Page {
 	return p
 }
 
+func sameFolder(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, other)
+}
+
 // Render writes every form of a recorded run's report but report.json again.
 // A folder that holds no report is a *UsageError.
 //
 // out is another folder, or empty for the run folder itself, which is refused
 // where a certificate covers what stands there.
 func Render(run, out string) (reports.Report, error) {
-	if out == "" {
+	if out == "" || sameFolder(run, out) {
 		if _, err := os.Stat(filepath.Join(run, certificate.File)); err == nil {
 			return reports.Report{}, usage("report: %s has a certificate, which covers its report: name another folder with --out", run)
 		}

@@ -206,6 +206,9 @@ func TestReportIsNotWrittenOverACertifiedOne(t *testing.T) {
 	if _, err := Render(dir, ""); !isUsage(err) {
 		t.Errorf("got %v, want usage", err)
 	}
+	if _, err := Render(dir, dir+"/."); !isUsage(err) {
+		t.Errorf("got %v, want usage", err)
+	}
 	out := t.TempDir()
 	if _, err := Render(dir, out); err != nil {
 		t.Error(err)

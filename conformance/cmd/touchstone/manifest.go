@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"strings"
 
@@ -78,11 +79,14 @@ func (c *manifestCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	var rows [][]string
+	out := bufio.NewWriter(p.stdout)
 	for _, e := range entries {
-		rows = append(rows, []string{e.usage(), e.statuses()})
+		fmt.Fprintf(out, "%s\n  %s\n  exit %s\n", e.usage(), firstSentence(e.Help), e.statuses())
 	}
-	return p.table(rows)
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("print manifest: %w", err)
+	}
+	return nil
 }
 
 func (e commandEntry) usage() string {
