@@ -40,7 +40,10 @@ func WriteMarkdown(w io.Writer, r Report) error {
 }
 
 func scope(r Report) string {
-	if r.Full {
+	switch {
+	case r.ExitStatus != 0:
+		return "no certificate of conformance"
+	case r.Full:
 		return "full for what is written"
 	}
 	return "partial"
