@@ -34,7 +34,7 @@ const DefaultDays = 90
 
 // The scopes of a certificate (C-80).
 const (
-	Full    = "full"    // every planned assertion passed
+	Full    = "full"    // every planned assertion passed, and no test, facade or profile was left out
 	Partial = "partial" // it conforms as far as it was asked
 	None    = "none"    // it does not conform, or nothing was decided
 )
@@ -142,11 +142,15 @@ func scope(r reports.Report) string {
 	switch {
 	case r.ExitStatus != 0:
 		return None
-	case r.Full:
+	case r.Full && !narrowed(r.Selection):
 		return Full
 	}
 	return Partial
 }
+
+// narrowed: a run of some tests, or of one facade or profile, has left the
+// others out, whatever it planned.
+func narrowed(s reports.Selection) bool { return len(s.Tests) > 0 || s.Facade != "" || s.Profile != "" }
 
 // verdicts sorts a report's assertions by cell and verdict.
 func verdicts(r reports.Report) map[string]map[string][]string {

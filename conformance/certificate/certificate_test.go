@@ -114,6 +114,17 @@ func TestListRefusesNamesElsewhere(t *testing.T) {
 	}
 }
 
+func TestNarrowedRunIsNeverFull(t *testing.T) {
+	for name, s := range map[string]reports.Selection{"tests": {Tests: []string{"T6"}}, "facade": {Facade: "direct"}, "profile": {Profile: "jailed"}} {
+		if got := scope(reports.Report{Full: true, Selection: s}); got != Partial {
+			t.Errorf("one of its %s: %s", name, got)
+		}
+	}
+	if got := scope(reports.Report{Full: true}); got != Full {
+		t.Errorf("the accepted twin: %s", got)
+	}
+}
+
 func TestGateStatusNeverPassesWhatWasNotDecided(t *testing.T) {
 	for _, verdict := range append(reports.Verdicts(), "partial") {
 		if got := gateStatus(verdict); (got == "passed") != (verdict == reports.Pass) {

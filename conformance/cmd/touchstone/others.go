@@ -108,11 +108,15 @@ func (c *recheckCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	out := bufio.NewWriter(p.stdout)
 	for _, d := range differences {
-		fmt.Fprintln(p.stdout, "differs", oneLine(d.String()))
+		fmt.Fprintln(out, "differs", oneLine(d.String()))
 	}
 	if status == 0 {
-		fmt.Fprintf(p.stdout, "same: %d assertions, %s (exit %d)\n", report.Totals.Planned, report.Conclusion, report.ExitStatus)
+		fmt.Fprintf(out, "same: %d assertions, %s (exit %d)\n", report.Totals.Planned, report.Conclusion, report.ExitStatus)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("print differences: %w", err)
 	}
 	return exit(status)
 }

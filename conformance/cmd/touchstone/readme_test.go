@@ -68,7 +68,7 @@ func TestDocumentsShowRealOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	sessions := consoleSessions(t, "README.md")
-	if len(sessions) < 7 {
+	if len(sessions) < 8 {
 		t.Fatalf("%d commands in README.md", len(sessions))
 	}
 	for _, s := range sessions {
@@ -87,9 +87,9 @@ func TestDocumentsShowRealOutput(t *testing.T) {
 		}
 	}
 	for _, s := range sessions {
-		command := strings.NewReplacer("--out RUN", "--out RUN2", "--out AGAIN", "--out AGAIN2").Replace(s.command)
+		command := strings.NewReplacer("--out RUN", "--out RUN2", "--out GOOD", "--out GOOD2").Replace(s.command)
 		unwritable(t, program, work, command)
-		unwritable(t, program, work, strings.NewReplacer("RUN2", "RUN3", "AGAIN2", "AGAIN3", "--events -", "").Replace(command)+" --json")
+		unwritable(t, program, work, strings.NewReplacer("RUN2", "RUN3", "GOOD2", "GOOD3", "--events -", "").Replace(command)+" --json")
 	}
 }
 
