@@ -33,7 +33,7 @@ type Step struct{ At, Bytes int64 }
 // Moment is something that happened or was done at one time.
 type Moment struct {
 	At   int64
-	Kind string // control, kill, rendezvous, observe, exit, watchdog, fault, leftover
+	Kind string // control, kill, rendezvous, observe, exit (of the launcher), end (of a producer), watchdog, fault, leftover
 	Text string
 }
 

@@ -145,10 +145,9 @@ func moment(body evidence.Body) (kind, text string) {
 	case evidence.Producers:
 		return "observe", fmt.Sprintf("first report byte read with %d producers alive", b.Alive)
 	case evidence.Exit:
-		if b.Signal != nil {
-			return "exit", fmt.Sprintf("%s killed by signal %d", b.Who, *b.Signal)
-		}
-		return "exit", fmt.Sprintf("%s exited with %d", b.Who, *b.Status)
+		return "exit", exitText(b.Who, b.Status, b.Signal)
+	case evidence.ProducerExit:
+		return "end", exitText(fmt.Sprintf("producer %d", b.PID), b.Status, b.Signal)
 	case evidence.Watchdog:
 		return "watchdog", fmt.Sprintf("the driver gave up waiting for %s after %d ms", b.Waiting, b.LimitMS)
 	case evidence.Leftover:
@@ -159,6 +158,16 @@ func moment(body evidence.Body) (kind, text string) {
 		return "observe", "an event of unknown kind " + b.Name
 	}
 	return "", ""
+}
+
+func exitText(who string, status, signal *int) string {
+	switch {
+	case signal != nil:
+		return fmt.Sprintf("%s killed by signal %d", who, *signal)
+	case status != nil:
+		return fmt.Sprintf("%s exited with %d", who, *status)
+	}
+	return who + " ended"
 }
 
 func controlText(c evidence.Control) (kind, text string) {

@@ -42,7 +42,7 @@ func recorded(t *testing.T) string {
 	err = errors.Join(w.Open(evidence.DiagnosticFile), w.EventAt(zero, evidence.Start{PID: 7}),
 		w.Append(zero+10, "report", evidence.ReportFile, bytes.Repeat([]byte("ab"), 500)), w.EventAt(zero+20, kill),
 		w.Packet(zero+30, evidence.Packet{Flags: []string{}}, []byte("{}\n")), w.EventAt(zero+40, evidence.EOF{Channel: "report"}),
-		w.EventAt(zero+50, evidence.Exit{Who: "supervisor", PID: 7, Signal: &signal}), w.EventAt(zero+900, evidence.Leftover{What: "process", Detail: "8"}), w.Close())
+		w.EventAt(zero+45, evidence.ProducerExit{PID: 9, Status: new(int)}), w.EventAt(zero+50, evidence.Exit{Who: "supervisor", PID: 7, Signal: &signal}), w.EventAt(zero+900, evidence.Leftover{What: "process", Detail: "8"}), w.Close())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestExhibitShowsWhatWasRecorded(t *testing.T) {
 	for _, m := range e.Moments {
 		said = append(said, m.Kind+" "+m.Text)
 	}
-	want := "kill kill producer at bytes report 7: done; exit supervisor killed by signal 9; leftover left behind: process 8"
+	want := "kill kill producer at bytes report 7: done; end producer 9 exited with 0; exit supervisor killed by signal 9; leftover left behind: process 8"
 	if got := strings.Join(said, "; "); got != want {
 		t.Errorf("moments %q, want %q", got, want)
 	}

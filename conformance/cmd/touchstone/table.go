@@ -22,7 +22,8 @@ func printTable(w io.Writer, t terminal, r reports.Report, run string) error {
 	t.grid(out, append(rows, tableRow("all", r.Conclusion, r.Totals)))
 	printProblems(out, t, r, run)
 	printReasons(out, r)
-	fmt.Fprintf(out, "\n%d attempts of %d scripts, %.1f s, launcher %s\nevidence %s\n", r.Totals.Attempts, len(r.Scripts), r.Seconds, r.Launcher.Name, run)
+	fmt.Fprintf(out, "\n%d attempts of %d scripts, %.1f s, launcher %s\nevidence %s\npage     %s\n", r.Totals.Attempts, len(r.Scripts), r.Seconds, r.Launcher.Name,
+		run, filepath.Join(run, reports.PageFile))
 	fmt.Fprintln(out, summary(r))
 	return out.Flush()
 }
