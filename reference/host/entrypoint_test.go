@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -14,9 +15,13 @@ func TestRealEntrypoint(t *testing.T) {
 	if _, err := exec.LookPath("g++"); err != nil {
 		t.Skip("not run: needs g++")
 	}
+	headers, err := filepath.Glob("../entrypoint/include/*.hpp")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, command := range [][]string{
 		{"go", "build", "-o", bin + "/", "../cmd/reftranspile", "../cmd/refbind"},
-		{"install", "-D", "-m", "644", "-t", bin + "/include", "../entrypoint/include/strategy.hpp", "../../fixtures/native/engine_abi.h"},
+		append([]string{"install", "-D", "-m", "644", "-t", bin + "/include", "../../fixtures/native/engine_abi.h"}, headers...),
 		{"cp", bin + "/chart.csv", in + "/ohlcv.csv"},
 	} {
 		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
@@ -24,7 +29,7 @@ func TestRealEntrypoint(t *testing.T) {
 		}
 	}
 	pairing := bin + "/pairing-entrypoint.json"
-	content := fmt.Sprintf(`{"version":1,"producer":{"path":"%[1]s/producer"},"jail":{"path":"%[1]s/jail"},`+
+	content := fmt.Sprintf(`{"version":1,"producer":{"path":"%[1]s/producer"},"jail":{"path":"%[1]s/jail"},"finalizer":{"path":"%[1]s/reffinal"},`+
 		`"uids":{"first":200000,"count":4096},"system":["/usr","/lib","/lib64","/bin","/etc/ld.so.cache"],"scratch_bytes":8388608,`+
 		`"scratch_files":256,"transpiler":{"path":"%[1]s/reftranspile"},"compiler":{"path":"/usr/bin/g++","arguments":["-std=c++17",`+
 		`"-fPIC","-shared"]},"binder":{"path":"%[1]s/refbind"}}`, bin)

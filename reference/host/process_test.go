@@ -94,7 +94,7 @@ func TestRealFailures(t *testing.T) {
 			`rejected run_isolation_unavailable{"reason":"policy"} supervisor`},
 		"budget": {launch{command: real(t, "plain.so"), flags: []string{"--grant-report-bytes", "100"}},
 			`rejected report_budget_exceeded{"cap_bytes":100,"channel":"json","requested_bytes":1,"used_bytes":100} supervisor`},
-		"deadline": {launch{command: real(t, "hang.so", "--inputs", "{}", "--channel-wall-ms", "400")},
+		"deadline": {launch{command: real(t, "hang.so", "--inputs", "{}", "--channel-wall-ms", "4000")},
 			`rejected run_deadline_exceeded{"stage":"run"} supervisor`},
 	} {
 		t.Run(name, func(t *testing.T) {
