@@ -24,6 +24,10 @@ const (
 
 const stopGrace = record.StopGraceMS * time.Millisecond // G
 
+// patientGrace is how long a process has that is about to end by itself, and
+// whose own end says more than a kill.
+const patientGrace = stopGrace * 3 / 4
+
 // attempt is one supervised run, from admission to the terminal record. It is
 // used by the one locked thread alone, and owns everything below.
 type attempt struct {

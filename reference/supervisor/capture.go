@@ -62,7 +62,7 @@ func (a *attempt) onRelay() []outcome.Observation {
 	case reason(err) != outcome.ReasonPeerClosed:
 		return append(a.faulty(v.input.close()), outcome.SinkFailure(outcome.ReasonSinkIO))
 	}
-	v.broken, v.goneBy = true, a.now()+stopGrace/2
+	v.broken, v.goneBy = true, a.now()+patientGrace
 	return a.faulty(v.input.close())
 }
 

@@ -216,13 +216,13 @@ func (a *attempt) act(action outcome.Action) []outcome.Observation {
 			a.stopBy = a.now() + stopGrace
 		}
 		if a.machine.AwaitsSink() && a.machine.Failure() != nil && a.graceAt == 0 { // the finalizer has a while
-			a.graceAt = a.now() + stopGrace/2
+			a.graceAt = a.now() + patientGrace
 		}
 		a.asked = false
 		a.terminated = a.terminated || !a.reaped
 		return a.faulty(a.domain.Kill())
 	case outcome.Dismiss:
-		a.graceAt = a.now() + stopGrace/2
+		a.graceAt = a.now() + patientGrace
 		return a.faulty(shut(&a.sink.handoff))
 	case outcome.KillFinalizer:
 		a.finalizerBy = a.now() + stopGrace/2

@@ -85,6 +85,7 @@ func TestSinkCauses(t *testing.T) {
 		killed    = `run_producer_failed{"reason":"signal","signal":9}`
 		whole     = "exit 0 complete=true"
 	)
+	wall, _ := lifetime(t)
 	good, size := golden(t, "populated"), int64(len(golden(t, "populated")))
 	limit := func(n int64) []string { return []string{"--report-max-bytes", fmt.Sprint(n)} }
 	aggregate := func(n int64) string {
@@ -128,9 +129,9 @@ func TestSinkCauses(t *testing.T) {
 		{"claim and no sink", `run_producer_failed{"reason":"claim"}`, "exit 6 complete=false", launch{actor: "claim=1 status=1", sinkTo: readSink}},
 		{"fragment, waits for ever", protocol, "exit 6 complete=false", launch{actor: "sink=100 end stubborn spin"}},
 		{"W in the sink", `run_deadline_exceeded{"stage":"run"}`, "signal 9",
-			launch{actor: "sink=100 spin", args: []string{"--channel-wall-ms", "1500"}}},
+			launch{actor: "sink=100 spin", args: wall}},
 		{"W after the sink", `run_deadline_exceeded{"stage":"finalize"}`, whole,
-			launch{actor: "sink end spin", args: []string{"--channel-wall-ms", "1500"}}},
+			launch{actor: "sink end spin", args: wall}},
 		{"wrong projection", candidate, whole, launch{actor: "sink end report=900", sinkTo: readSink}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,9 +144,7 @@ func TestSinkCauses(t *testing.T) {
 			}
 			r := c.l.run(t)
 			r.wants(t, exit, c.cause)
-			if r.verdict() != c.verdict {
-				t.Errorf("finalizer: %s, want %s", r.verdict(), c.verdict)
-			}
+			r.verdictIs(t, c.verdict)
 			if exit != 0 && len(r.sink) > 0 {
 				t.Errorf("%d bytes of a refused sink", len(r.sink))
 			}

@@ -178,6 +178,30 @@ func (r result) verdict() string {
 	}
 }
 
+// verdictIs holds the finalizer's end against the wanted one. On a machine so
+// busy that its while is over before it has ended, it is killed.
+func (r result) verdictIs(t testing.TB, want string) {
+	t.Helper()
+	if got := r.verdict(); got != want && (got != "signal 9" || r.elapsed < 750*time.Millisecond) {
+		t.Errorf("finalizer: %s, want %s", got, want)
+	}
+}
+
+// calm is how long an attempt takes here and now that does nothing.
+func calm(t testing.TB) time.Duration {
+	t.Helper()
+	r := launch{actor: "report=900"}.run(t)
+	r.wants(t, 0, "")
+	return r.elapsed
+}
+
+// lifetime is a W that an attempt reaches only if it waits, and how long it may
+// then take.
+func lifetime(t testing.TB) (args []string, most time.Duration) {
+	wall := time.Second + 4*calm(t)
+	return []string{"--channel-wall-ms", strconv.FormatInt(wall.Milliseconds(), 10)}, wall + 3*time.Second
+}
+
 // sinkIs holds the sink's entry against a whole, delivered stream.
 func (r result) sinkIs(t testing.TB, want []byte, written int64) {
 	t.Helper()
