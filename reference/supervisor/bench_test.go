@@ -77,10 +77,17 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// BenchmarkSpawnToExit times S on a strategy that does nothing, from spawn to
-// exit, turn and turn about with two peers: bubblewrap around true, and two
-// empty Go processes in a row. The figures are ratios of medians.
+// BenchmarkSpawnToExit times S on a strategy that does nothing, without a native
+// sink and with the automatic one, from spawn to exit, turn and turn about with
+// two peers: bubblewrap around true, and two empty Go processes in a row. The
+// figures are ratios of medians, and the processor time of S and what it reaps.
+// On a busy machine run it as chrt -f 10.
 func BenchmarkSpawnToExit(b *testing.B) {
+	b.Run("no-sink", func(b *testing.B) { spawnToExit(b, true) })
+	b.Run("automatic-sink", func(b *testing.B) { spawnToExit(b, false) })
+}
+
+func spawnToExit(b *testing.B, jailed bool) {
 	bin := installed(b)
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
@@ -88,17 +95,18 @@ func BenchmarkSpawnToExit(b *testing.B) {
 	}
 	library, chart := strategy(b)
 	nothing := empty(b)
-	s := launch{bin: bin, library: library, chart: chart, producer: bin + "/producer"}
-	var supervised, wrapped, floor []time.Duration
+	s := launch{bin: bin, library: library, chart: chart, producer: bin + "/producer", jailed: jailed}
+	var supervised, processor, wrapped, floor []time.Duration
 	for b.Loop() {
 		r := s.run(b)
 		r.wants(b, 0, "")
-		supervised = append(supervised, r.elapsed)
+		supervised, processor = append(supervised, r.elapsed), append(processor, r.cpu)
 		wrapped = append(wrapped, timed(b, bwrap, "--unshare-all", "--ro-bind", "/", "/", "true"))
 		floor = append(floor, timed(b, nothing)+timed(b, nothing))
 	}
 	own := median(supervised)
 	b.ReportMetric(float64(own.Microseconds())/1000, "ms/attempt")
+	b.ReportMetric(float64(median(processor).Microseconds())/1000, "cpu-ms/attempt")
 	b.ReportMetric(float64(own)/float64(median(wrapped)), "x/bwrap")
 	b.ReportMetric(float64(own)/float64(median(floor)), "x/two-empty-Go")
 }

@@ -46,13 +46,14 @@ func (a *attempt) prepare() (err error) {
 	if a.domain, err = jail.Start(spec); err != nil {
 		return err
 	}
-	if err := a.reserved(); err != nil {
+	first, second := func() error { return a.retain(in.null) }, a.domain.Attest
+	if a.admitted.Route == outcome.NoSink { // there is no finalizer to start meanwhile, but a worker to wait for
+		first, second = second, first
+	}
+	if err := first(); err != nil {
 		return err
 	}
-	if err := a.verify(in.null); err != nil {
-		return err
-	}
-	if err := a.domain.Attest(); err != nil {
+	if err := second(); err != nil {
 		return err
 	}
 	if err := a.worker.sampler.open(a.domain); err != nil {
@@ -62,6 +63,14 @@ func (a *attempt) prepare() (err error) {
 		return errors.Join(a.worker.order(order{word: orderClear}), a.answered(sayCleared))
 	}
 	return nil
+}
+
+// retain waits for the storage and has it used.
+func (a *attempt) retain(null int) error {
+	if err := a.reserved(); err != nil {
+		return err
+	}
+	return a.verify(null)
 }
 
 // reserved waits for the worker's word that the storage is there.
