@@ -30,7 +30,7 @@ func observe(who string, pid, supervisor int, hosts []evidence.HostEndpoint) (ev
 		Namespaces: namespaces(pid), SupervisorNamespaces: namespaces(supervisor), HostNamespaces: namespaces(os.Getpid()),
 		SupervisorUIDs: ids(s["Uid"]), Threads: number(status["Threads"]), Children: children(pid),
 		Cgroup: lines(pid, "cgroup", "\n"), SupervisorCgroup: lines(supervisor, "cgroup", "\n"),
-		Exe: link(pid, "exe"), CWD: link(pid, "cwd"), Root: link(pid, "root"),
+		Exe: link(pid, "exe"), Argv: lines(pid, "cmdline", "\x00"), CWD: link(pid, "cwd"), Root: link(pid, "root"),
 		Environment: lines(pid, "environ", "\x00"), WritableMappings: writableMappings(pid),
 		Descriptors: descriptors(pid, hosts), HostEndpoints: hosts,
 	}

@@ -117,6 +117,7 @@ type Observe struct {
 	Cgroup               []string       `json:"cgroup"` // lines of /proc/PID/cgroup
 	SupervisorCgroup     []string       `json:"supervisor_cgroup"`
 	Exe                  string         `json:"exe"`
+	Argv                 []string       `json:"argv"`
 	CWD                  string         `json:"cwd"`
 	Root                 string         `json:"root"`
 	Environment          []string       `json:"environment"`

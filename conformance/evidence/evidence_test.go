@@ -220,7 +220,7 @@ func TestARecordIsStartedOnce(t *testing.T) {
 
 func TestEveryKindIsReadAsItIsWritten(t *testing.T) {
 	bodies := []Body{Start{}, Bytes{}, EOF{}, Packet{Flags: []string{"MSG_TRUNC"}}, TerminalEOF{}, Rendezvous{Words: []uint64{1}}, Control{},
-		Observe{UIDs: []uint32{0}, GIDs: []uint32{}, Groups: []uint32{}, NSPIDs: []int{}, Descriptors: []Descriptor{{Number: 3}}, Cgroup: []string{},
+		Observe{Argv: []string{}, UIDs: []uint32{0}, GIDs: []uint32{}, Groups: []uint32{}, NSPIDs: []int{}, Descriptors: []Descriptor{{Number: 3}}, Cgroup: []string{},
 			SupervisorUIDs: []uint32{}, SupervisorCgroup: []string{}, Environment: []string{}, WritableMappings: []string{}, HostEndpoints: []HostEndpoint{}},
 		Producers{}, Exit{}, ProducerMounts{Mounts: []string{"1"}}, ProducerExit{PID: 3, Status: status(7)}, Watchdog{}, Lateness{}, Leftover{}, Fault{}, Hashes{Files: map[string]string{}}, End{}}
 	if len(bodies) != 18 || len(codecs) != 18 {

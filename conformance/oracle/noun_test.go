@@ -56,6 +56,8 @@ func cancelled(result string) func(*model) {
 
 func asIs[T any](*T) {}
 
+func asCommand(o *evidence.Observe) { o.Argv = []string{"v", "--max-bytes", "300"} }
+
 func diagnosticsOf(text string) func(*model) {
 	return func(m *model) { m.diagnostic = []byte(text) }
 }
@@ -156,6 +158,9 @@ var nounCases = []nounCase{
 	{words: "observed threads=1", setup: observed(asIs), alter: func(m *model) { m.extra = nil }},
 	{words: "observed threads=1", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.Threads = 2 })},
 	{words: "observed children=0", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.Children = 1 })},
+	{words: "command producer has --max-bytes 300", setup: observed(asCommand), alter: observed(func(o *evidence.Observe) { o.Argv = []string{"v", "--max-bytes", "3000"} })},
+	{words: "command producer has --max-bytes 300", setup: observed(asCommand), alter: func(m *model) { m.extra = nil }},
+	{words: "command producer lacks /tmp/result", setup: observed(asCommand), alter: observed(func(o *evidence.Observe) { o.Argv = []string{"v", "--out=/tmp/result"} })},
 	{words: "identity isolated", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.UIDs[3] = 0 })},
 	{words: "identity isolated", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.GIDs[0] = 0 })},
 	{words: "identity isolated", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.Capabilities.Bounding = "0000000000000400" })},
@@ -328,7 +333,7 @@ func TestMalformedNounsAreRefused(t *testing.T) {
 		"artifact", "artifact here", "sink", "sink present", "unread-sink-at-report", "unread-sink-at-report 5", "producer", "producer x=1", "limits", "limits sky requested=1", "limits wall wanted=1", "charged", "charged x=",
 		"usage sky used=1", "usage wall", "usage wall x=1", "cleanup x=true", "record", "record x", "elapsed 5s", "elapsed <5", "elapsed <-5s",
 		"after-last-byte sky <1s", "after-last-byte report >1s", "probes", "probes fine x", "probes ok", "control-probes ok", "control-probes ok-where-present", "observed x=1",
-		"memory producer <=1", "memory supervisor 5", "read-bytes supervisor =5", "descriptors", "descriptors fine", "identity", "identity x", "namespaces private",
+		"memory producer <=1", "memory supervisor 5", "read-bytes supervisor =5", "descriptors", "descriptors fine", "command producer has", "command nobody has x", "command producer is x", "identity", "identity x", "namespaces private",
 		"namespaces private sky", "namespaces shared pid", "at-rendezvous x report=0", "at-rendezvous 1", "at-rendezvous 1 x=1", "producers-at-first-report-byte x",
 		"ended-before-packet sky", "attempts", "attempts alike",
 	} {

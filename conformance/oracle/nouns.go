@@ -32,6 +32,7 @@ var nouns = []noun{
 	{"descriptors", "descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra", "the producer's descriptors, as it lists them and as the host sees them", parseDescriptors},
 	{"identity", "identity isolated", "ids of its own, no capability, no way back, a filter; seen from outside", parseIdentity},
 	{"observed", "observed member=value…", "what the host saw of the producer: threads children", parseObserved},
+	{"command", "command WHO has WORD… | command WHO lacks TEXT", "the command line of an observed process: these words, one after another; or no word with this text", parseCommand},
 	{"memory", "memory supervisor <=N", "bytes of the supervisor's peak resident memory", parseMemory},
 	{"read-bytes", "read-bytes supervisor <=N", "bytes that the supervisor read in all, by the kernel's account", parseReadBytes},
 	{"namespaces", "namespaces private NAME,…", "namespaces that the producer shares neither with the supervisor nor with the host", parseNamespaces},

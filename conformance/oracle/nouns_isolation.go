@@ -250,3 +250,41 @@ func parseObserved(words []string) (test, error) {
 		}
 	})
 }
+
+// parseCommand reads the words about an observed process's command line.
+func parseCommand(words []string) (test, error) {
+	if err := atLeast(words, 3); err != nil {
+		return test{}, err
+	}
+	who, rest := words[0], words[2:]
+	has := words[1] == "has"
+	if !slices.Contains([]string{scenario.Supervisor, scenario.Producer, scenario.Finalizer}, who) || (!has && words[1] != "lacks") {
+		return test{}, fmt.Errorf("unknown %q %q", who, words[1])
+	}
+	return each(func(v *view, w *wants) {
+		seen := 0
+		for _, o := range evidence.All[evidence.Observe](v.attempt) {
+			if o.Body.Who != who {
+				continue
+			}
+			seen++
+			said := quoteList(o.Body.Argv)
+			if has {
+				w.that(consecutive(o.Body.Argv, rest), "command "+said, quoteList(rest)+" in it")
+				continue
+			}
+			w.that(!strings.Contains(strings.Join(o.Body.Argv, " "), strings.Join(rest, " ")), "command "+said, "no "+quoteList(rest)+" in it")
+		}
+		w.that(seen > 0, "the "+who+" was never observed", "one to look at")
+	})
+}
+
+// consecutive says whether words stand one after another in argv.
+func consecutive(argv, words []string) bool {
+	for i := range argv {
+		if i+len(words) <= len(argv) && slices.Equal(argv[i:i+len(words)], words) {
+			return true
+		}
+	}
+	return false
+}

@@ -156,6 +156,8 @@
 //		exit_class of the record
 //	cleanup ENTRY=value…
 //		values of cleanup entries
+//	command WHO has WORD… | command WHO lacks TEXT
+//		the command line of an observed process: these words, one after another; or no word with this text
 //	control-probes ok NAME… | control-probes denied NAME… | control-probes ok-where-present NAME…
 //		what the same probes said with no supervision; ok-where-present: ok, or ENOSYS from a kernel that lacks it, which the report then says
 //	descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra
