@@ -157,3 +157,16 @@ func TestPageLeavesOutWhatDoesNotFit(t *testing.T) {
 		t.Error("what is left out is not said")
 	}
 }
+
+func FuzzTree(f *testing.F) {
+	f.Add([]byte(`{"a":{"b":[1,{"c":null}]},"a":"twice"}`))
+	f.Add([]byte("[[[[\xff"))
+	f.Fuzz(func(t *testing.T, packet []byte) {
+		if _, err := readTree(packet, map[string]bool{"a.b": true}); err != nil {
+			return
+		}
+		if page := withoutOurs(pageOf(t, Page{Exhibits: []Exhibit{{Attempt: "x", Packets: [][]byte{packet}}}})); strings.Contains(page, "ZgotmplZ") {
+			t.Errorf("the page refuses %q", packet)
+		}
+	})
+}

@@ -132,3 +132,21 @@ func TestGateStatusNeverPassesWhatWasNotDecided(t *testing.T) {
 		}
 	}
 }
+
+func FuzzDecode(f *testing.F) {
+	content, err := Encode(made(map[string]string{"T1.01": "pass"}))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(content)
+	f.Add([]byte(`{"schema":"touchstone-certificate","version":1}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		c, err := Decode(content)
+		if err != nil {
+			return
+		}
+		if again, err := Encode(c); err != nil || !bytes.Equal(again, content) {
+			t.Errorf("two spellings are accepted: %q", content)
+		}
+	})
+}

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"touchstone/conformance/certificate"
@@ -106,18 +108,40 @@ func launcherBinaries(f launcherfile.File, bin string) (map[string]string, error
 	return digests, nil
 }
 
-// Problems of a certificate's subjects beside a checkout and a folder of
-// binaries: a sentence for each that is not the certified one.
-func subjectProblems(c certificate.Certificate, f launcherfile.File, bin string) ([]string, error) {
+// binaryProblems gives a sentence for each file of the launcher in bin that is
+// not the certified one.
+func binaryProblems(c certificate.Certificate, f launcherfile.File, bin string) ([]string, error) {
 	now, err := launcherBinaries(f, bin)
 	if err != nil {
 		return nil, err
 	}
-	var problems []string
-	for name, wanted := range c.Launcher.Binaries {
-		if now[name] != wanted {
-			problems = append(problems, fmt.Sprintf("binary %s: not the one that was certified", name))
-		}
+	return otherThan("binary", c.Launcher.Binaries, now), nil
+}
+
+// checkoutProblems gives a sentence for each fixture and the table of
+// assertions in a checkout that are not those of the certificate.
+func checkoutProblems(c certificate.Certificate, root string) ([]string, error) {
+	now, err := folderDigests(filepath.Join(root, "fixtures", "native"))
+	if err != nil {
+		return nil, err
+	}
+	assertions, err := fileDigest(filepath.Join(root, "contracts", "assertions.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	problems := otherThan("fixture", c.Suite.Fixtures, now)
+	if assertions != c.Suite.Assertions {
+		problems = append(problems, "assertions.tsv: not the one that was certified")
 	}
 	return problems, nil
+}
+
+func otherThan(what string, wanted, now map[string]string) []string {
+	var problems []string
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if now[name] != wanted[name] {
+			problems = append(problems, fmt.Sprintf("%s %s: not the one that was certified", what, name))
+		}
+	}
+	return problems
 }

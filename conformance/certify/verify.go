@@ -17,13 +17,20 @@ type Verification struct {
 	Problems    []string // why not to believe it; none: it holds
 }
 
+// Beside are places with what a certificate pins and a run folder does not hold;
+// an empty one is not looked at.
+type Beside struct {
+	Bin      string // the launcher's binaries
+	Checkout string // of the suite: fixtures and assertions
+}
+
 // Verify checks a certificate against a run folder, offline and from scratch:
 // every digest of the evidence, the ledger, the age, and that every verdict
-// follows from the evidence. bin, if not empty, holds binaries that must be the
-// certified ones.
+// follows from the evidence. What the run folder does not hold is compared
+// where beside names it.
 //
 // A file that is no certificate is a *UsageError; an altered one is a problem.
-func Verify(path, dir, bin string, jobs int, now time.Time) (Verification, error) {
+func Verify(path, dir string, beside Beside, jobs int, now time.Time) (Verification, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return Verification{}, usage("verify: %v", err)
@@ -42,10 +49,10 @@ func Verify(path, dir, bin string, jobs int, now time.Time) (Verification, error
 	if len(v.Problems) > 0 { // what is judged must first be what was recorded
 		return v, nil
 	}
-	return v, v.judge(dir, bin, jobs)
+	return v, v.judge(dir, beside, jobs)
 }
 
-func (v *Verification) judge(dir, bin string, jobs int) error {
+func (v *Verification) judge(dir string, beside Beside, jobs int) error {
 	r, differences, err := Recheck(dir, jobs)
 	if err != nil {
 		return err
@@ -56,14 +63,21 @@ func (v *Verification) judge(dir, bin string, jobs int) error {
 	if r.Totals != v.Certificate.Totals {
 		v.Problems = append(v.Problems, "judged again: other totals than the certificate's")
 	}
-	if bin == "" {
+	if beside.Checkout != "" {
+		problems, err := checkoutProblems(v.Certificate, beside.Checkout)
+		if err != nil {
+			return usage("verify: %v", err)
+		}
+		v.Problems = append(v.Problems, problems...)
+	}
+	if beside.Bin == "" {
 		return nil
 	}
 	_, s, err := readRecord(dir)
 	if err != nil {
 		return err
 	}
-	problems, err := subjectProblems(v.Certificate, s.File, bin)
+	problems, err := binaryProblems(v.Certificate, s.File, beside.Bin)
 	v.Problems = append(v.Problems, problems...)
 	return err
 }
@@ -120,7 +134,7 @@ func Gate(run, baseline string, requireFull bool, jobs int, now time.Time) (cert
 	if err != nil {
 		return certificate.Certificate{}, nil, usage("baseline: %v", err)
 	}
-	v, err := Verify(filepath.Join(run, certificate.File), run, "", jobs, now)
+	v, err := Verify(filepath.Join(run, certificate.File), run, Beside{}, jobs, now)
 	if err != nil {
 		return certificate.Certificate{}, nil, err
 	}

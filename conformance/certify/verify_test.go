@@ -68,7 +68,7 @@ func issue(t *testing.T, dir string) {
 // problems verifies a run folder with its own certificate.
 func problems(t *testing.T, dir string, now time.Time) []string {
 	t.Helper()
-	v, err := Verify(filepath.Join(dir, certificate.File), dir, "", 2, now)
+	v, err := Verify(filepath.Join(dir, certificate.File), dir, Beside{}, 2, now)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -186,6 +186,32 @@ func TestForgedVerdictIsNoticed(t *testing.T) {
 	got := problems(t, dir, time.Now())
 	if len(got) == 0 || !strings.HasPrefix(got[0], "judged again: ") {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestWhatIsBesideIsCompared(t *testing.T) {
+	dir, other := certifiedRun(t), t.TempDir()
+	verify := func(checkout string) []string {
+		v, err := Verify(filepath.Join(dir, certificate.File), dir, Beside{Checkout: checkout}, 2, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Problems
+	}
+	if got := verify(root); len(got) > 0 {
+		t.Errorf("its own checkout: %q", got)
+	}
+	for _, folder := range []string{"fixtures/native", "contracts"} {
+		if err := os.MkdirAll(filepath.Join(other, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(other, "contracts", "assertions.tsv"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := verify(other)
+	if len(got) < 10 || got[len(got)-1] != "assertions.tsv: not the one that was certified" || !strings.HasPrefix(got[0], "fixture ") {
+		t.Errorf("another checkout: %q", got)
 	}
 }
 

@@ -135,3 +135,18 @@ func TestTampering(t *testing.T) {
 		}
 	}
 }
+
+func FuzzCheck(f *testing.F) {
+	content, err := Encode(made("x", 2))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(content)
+	f.Add([]byte(`{"schema":"atelier-harness-ledger@v1","profile":"build","records":[],"head":""}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		var l Ledger
+		if Check(content) == nil && (json.Unmarshal(content, &l) != nil || len(l.Records) == 0) {
+			t.Errorf("accepted: %q", content)
+		}
+	})
+}

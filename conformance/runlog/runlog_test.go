@@ -129,3 +129,20 @@ func TestManyWritersGiveOneStream(t *testing.T) {
 		t.Errorf("%d events, %v", len(kinds), err)
 	}
 }
+
+func FuzzReader(f *testing.F) {
+	var file bytes.Buffer
+	w := NewWriter(&file, nil, map[string]any{"run_id": "x"})
+	w.Event(Leak, map[string]any{"what": "y"})
+	if err := w.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Add([]byte(`{"seq":0,"ts_mono":1,"kind":"run_begin"}` + "\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		kinds, err := readAll(content)
+		if err == nil && (kinds[0] != RunBegin || kinds[len(kinds)-1] != End) {
+			t.Errorf("accepted: %v", kinds)
+		}
+	})
+}

@@ -14,6 +14,7 @@ type verifyCommand struct {
 	Certificate string `arg:"" help:"certificate.json."`
 	Dir         string `arg:"" help:"The run folder that it is about."`
 	Bin         string `help:"Also compare the launcher's binaries in this folder with the certified ones." placeholder:"DIR"`
+	Checkout    string `help:"Also compare the fixtures and assertions of this checkout of the suite with the certified ones." placeholder:"DIR"`
 	Jobs        int    `short:"j" default:"2" help:"Scripts at a time."`
 	JSON        bool   `name:"json" help:"One JSON object on stdout."`
 }
@@ -26,7 +27,7 @@ type verifyData struct {
 
 // Run says whether a certificate holds.
 func (c *verifyCommand) Run(p *program) error {
-	v, err := certify.Verify(c.Certificate, c.Dir, c.Bin, c.Jobs, time.Now())
+	v, err := certify.Verify(c.Certificate, c.Dir, certify.Beside{Bin: c.Bin, Checkout: c.Checkout}, c.Jobs, time.Now())
 	holds := len(v.Problems) == 0
 	if c.JSON {
 		a := answer{kind: "verify", data: verifyData{holds, append([]string{}, v.Problems...), v.Certificate}, status: no(holds)}
