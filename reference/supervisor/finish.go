@@ -64,13 +64,13 @@ func (a *attempt) finish() int {
 	return status
 }
 
-// patience returns how long S still waits for what it has killed: all of it
-// together one grace, which at the end of the lifetime began there. A moment is
+// patience returns how long S still waits for what it has killed, all of it
+// together; at the end of the lifetime one grace, which began there. A moment is
 // left for each, as what is killed has ended unless something is wrong.
 //
 // Rules: R16.
 func (a *attempt) patience() func() time.Duration {
-	end := a.now() + stopGrace
+	end := a.reapBy()
 	if a.machine.Expired() {
 		end = a.wall + stopGrace
 	}

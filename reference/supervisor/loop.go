@@ -169,7 +169,7 @@ func (a *attempt) overdue() (seen []outcome.Observation) {
 	}
 	if a.stopBy > 0 && now >= a.stopBy && !a.told.domain {
 		a.told.domain, a.stopBy = true, 0
-		seen = append(seen, outcome.DomainEnded())
+		seen = append(seen, outcome.DomainEnded(), outcome.Violation())
 	}
 	return append(seen, a.overdueFinalizer(now)...)
 }
@@ -205,15 +205,28 @@ func (a *attempt) flush(p *publisher) []outcome.Observation {
 	return p.failure(p.flush(a.now()))
 }
 
+// reapPatience is how long S waits for the end of what it has killed. It is
+// long, as a loaded machine reaps late; what is given up costs the attempt.
+const reapPatience = 10 * time.Second
+
+// reapBy is the instant at which S gives up what it kills now: at the end of
+// the lifetime G is left for that.
+//
+// Rules: R13, R16.
+func (a *attempt) reapBy() time.Duration {
+	now := a.now()
+	return min(now+reapPatience, max(now, a.wall)+stopGrace)
+}
+
 // act does what the machine decided.
 func (a *attempt) act(action outcome.Action) []outcome.Observation {
 	switch action {
 	case outcome.RequestStop:
-		a.graceAt, a.stopBy = a.now()+stopGrace/2, a.now()+stopGrace
+		a.graceAt, a.stopBy = a.now()+stopGrace/2, a.reapBy()
 		return a.faulty(a.signal(unix.SIGTERM))
 	case outcome.Kill:
 		if a.stopBy == 0 {
-			a.stopBy = a.now() + stopGrace
+			a.stopBy = a.reapBy()
 		}
 		if a.machine.AwaitsSink() && a.machine.Failure() != nil && a.graceAt == 0 { // the finalizer has a while
 			a.graceAt = a.now() + patientGrace
@@ -225,7 +238,7 @@ func (a *attempt) act(action outcome.Action) []outcome.Observation {
 		a.graceAt = a.now() + patientGrace
 		return a.faulty(shut(&a.sink.handoff))
 	case outcome.KillFinalizer:
-		a.finalizerBy = a.now() + stopGrace/2
+		a.finalizerBy = a.reapBy()
 		return a.faulty(a.sink.finalizer.kill())
 	case outcome.AskSurvivors:
 		a.asked = true

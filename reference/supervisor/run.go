@@ -90,9 +90,9 @@ func (a *attempt) guarded() {
 	a.run()
 }
 
-// awaitDomain reaps a killed domain, within the grace.
+// awaitDomain reaps a killed domain.
 func (a *attempt) awaitDomain() {
-	for end := a.now() + stopGrace; a.now() < end && !a.emptied; {
+	for end := a.reapBy(); a.now() < end && !a.emptied; {
 		var err error
 		waited := a.domain.Init.FD
 		if !a.reaped {

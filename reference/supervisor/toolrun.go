@@ -144,11 +144,11 @@ func (r *toolRun) act(action outcome.Action) []outcome.Observation {
 	switch action {
 	case outcome.RequestStop:
 		r.stopped = true
-		r.graceAt, r.stopBy = r.now()+stopGrace/2, r.now()+stopGrace
+		r.graceAt, r.stopBy = r.now()+stopGrace/2, r.reapBy()
 		return r.faulty(r.domain.Terminate(unix.SIGTERM))
 	case outcome.Kill:
 		if r.stopBy == 0 {
-			r.stopBy = r.now() + stopGrace
+			r.stopBy = r.reapBy()
 		}
 		r.stopped = r.stopped || !r.reaped
 		return r.faulty(r.domain.Kill())
