@@ -81,7 +81,6 @@ func median(all []time.Duration) time.Duration {
 // sink and with the automatic one, from spawn to exit, turn and turn about with
 // two peers: bubblewrap around true, and two empty Go processes in a row. The
 // figures are ratios of medians, and the processor time of S and what it reaps.
-// On a busy machine run it as chrt -f 10.
 func BenchmarkSpawnToExit(b *testing.B) {
 	b.Run("no-sink", func(b *testing.B) { spawnToExit(b, true) })
 	b.Run("automatic-sink", func(b *testing.B) { spawnToExit(b, false) })
