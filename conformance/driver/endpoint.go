@@ -20,6 +20,7 @@ type pair struct {
 	kind   string
 	theirs int
 	ours   int
+	filler int // packets of our own that wait at ours
 }
 
 func (p pair) closeBoth() error { return errors.Join(closeFD(p.theirs), closeFD(p.ours)) }
@@ -43,6 +44,10 @@ func newPair(name, kind, folder string) (pair, error) {
 		err = p.sockets(unix.SOCK_STREAM)
 	case scenario.Seqpacket:
 		err = p.sockets(unix.SOCK_SEQPACKET)
+	case scenario.Filled:
+		if err = p.sockets(unix.SOCK_SEQPACKET); err == nil {
+			p.filler, err = fill(p.theirs)
+		}
 	case scenario.Datagram:
 		err = p.sockets(unix.SOCK_DGRAM)
 	case scenario.Shut:
@@ -92,6 +97,18 @@ func (p *pair) sockets(kind int) error {
 		return unix.SetsockoptInt(p.ours, unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
 	}
 	return nil
+}
+
+// fill sends packets until no more is taken, and returns how many.
+func fill(fd int) (packets int, err error) {
+	packet := make([]byte, 4096)
+	for ; ; packets++ {
+		if err := unix.Sendto(fd, packet, unix.MSG_DONTWAIT, nil); errors.Is(err, unix.EAGAIN) {
+			return packets, nil
+		} else if err != nil {
+			return packets, err
+		}
+	}
 }
 
 func (p *pair) shut() error {

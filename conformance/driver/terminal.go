@@ -11,6 +11,7 @@ import (
 type terminal struct {
 	fd      int
 	packets int
+	filler  int // packets still to come that the driver sent itself
 	ended   bool
 	paused  bool
 }
@@ -48,6 +49,10 @@ func (t *terminal) receive(buffer []byte) message {
 			return message{}
 		case err != nil:
 			return message{end: true, errno: errnoName(err)}
+		}
+		if t.filler > 0 && n > 0 {
+			t.filler--
+			continue
 		}
 		m := message{bytes: buffer[:n], flags: flagNames(flags)}
 		m.pid, m.packet, m.refused = ancillary(control[:controlled])

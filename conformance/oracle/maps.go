@@ -24,12 +24,15 @@ func exitClass(code string) (string, bool) {
 }
 
 // facadeExit gives the exit statuses that a facade may end with for an exit
-// class. The entrypoint keeps its early-stage numbers for a producer that
-// failed, or was missing, before the backtest.
+// class and code. The entrypoint keeps its early-stage numbers for a producer
+// that failed, or was missing, before the backtest; an unsupported report mode
+// keeps the exit of an ordinary failure (T36.01).
 //
-// Rules: R20, C-16.
-func facadeExit(invocation, class string) []uint64 {
+// Rules: R01, R20, C-16.
+func facadeExit(invocation, class, code string) []uint64 {
 	switch {
+	case code == "report_mode_unsupported" && invocation != "entrypoint":
+		return []uint64{1}
 	case class == "success":
 		return []uint64{0}
 	case invocation == "entrypoint" && class == "producer_failure":

@@ -74,6 +74,13 @@ func controlRun(t testing.TB, said string) *evidence.Attempt {
 
 var nounCases = []nounCase{
 	{words: "exit 0", alter: func(m *model) { m.status = 1 }},
+	{words: "exit nonzero", model: refusalModel, alter: func(m *model) { m.status = 0 }},
+	{words: "exit nonzero", model: refusalModel, alter: func(m *model) { m.signal = 9 }},
+	{words: "survivors none", alter: func(m *model) {
+		m.extra = append(m.extra, evidence.Leftover{What: "process", Detail: "pid 9"})
+	}},
+	{words: "survivors none", alter: func(m *model) { m.noExit = true }},
+	{words: "report relayed whole", alter: func(m *model) { m.report = append([]byte{' '}, m.report...) }},
 	{words: "exit signal 9", setup: func(m *model) { m.signal = 9 }, alter: func(m *model) { m.signal = 0 }},
 	{words: "class success", alter: put("exit_class", `"aborted"`)},
 	{words: "failure none", alter: put("failure", `{"code":"run_aborted","args":{},"authority":"supervisor"}`)},

@@ -4,13 +4,13 @@ package oracle
 // here, in the manual of package script (generated from this table) and with a
 // test that shows it can fail.
 var nouns = []noun{
-	{"exit", "exit N | exit signal N", "the wait status of the supervisor", parseExit},
+	{"exit", "exit N | exit nonzero | exit signal N", "the wait status of the supervisor", parseExit},
 	{"class", "class WORD", "exit_class of the record", parseClass},
 	{"failure", "failure none | failure CODE [arg=value…]", "the authoritative failure with exactly these args", parseFailure},
 	{"never", "never CODE…", "the failure is none of these", parseNever},
 	{"success", "success", "the whole success predicate as a host can see it", bare(successHolds)},
 	{"refused", "refused", "complete=false, a nonzero exit, a failure, and on the report nothing or one failure document", bare(refusedWhole)},
-	{"report", "report equals-reference | equals DOC | prefix-of DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE", "the bytes of the report endpoint; refused: none, or one failure document", parseReport},
+	{"report", "report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE", "the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own", parseReport},
 	{"diagnostics", "diagnostics equal TEXT | size N | pattern N | first N of-pattern | contain TEXT | lack TEXT", "the bytes of the diagnostic endpoint, without what the harness may add; pattern: exactly N bytes of the fixtures' pattern, first: at most N", parseDiagnostics},
 	{"fixture-line", "fixture-line TEXT", "a line of the diagnostics is exactly this", parseFixtureLine},
 	{"nowhere", "nowhere TEXT on ENDPOINT,…", "bytes that stand on none of these: report, terminal, diagnostic, sink, phase", parseNowhere},
@@ -31,6 +31,7 @@ var nouns = []noun{
 	{"control-probes", "control-probes ok NAME… | control-probes denied NAME… | control-probes ok-where-present NAME…", "what the same probes said with no supervision; ok-where-present: ok, or ENOSYS from a kernel that lacks it, which the report then says", parseControlProbes},
 	{"descriptors", "descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra", "the producer's descriptors, as it lists them and as the host sees them", parseDescriptors},
 	{"identity", "identity isolated", "ids of its own, no capability, no way back, a filter; seen from outside", parseIdentity},
+	{"survivors", "survivors none", "no process of the attempt outlived the supervisor, or the stop grace where it was killed", parseSurvivors},
 	{"observed", "observed member=value…", "what the host saw of the producer: threads children", parseObserved},
 	{"command", "command WHO has WORD… | command WHO lacks TEXT", "the command line of an observed process: these words, one after another; or no word with this text", parseCommand},
 	{"memory", "memory supervisor <=N", "bytes of the supervisor's peak resident memory", parseMemory},

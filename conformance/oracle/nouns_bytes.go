@@ -35,6 +35,8 @@ func parseReport(words []string) (test, error) {
 	switch words[0] {
 	case "equals":
 		return each(func(v *view, w *wants) { reportEqualsDocument(v, w, words[1]) })
+	case "relayed":
+		return each(func(v *view, w *wants) { reportIsRelayed(v, w, words[1]) })
 	case "prefix-of":
 		return each(func(v *view, w *wants) { reportIsPrefix(v, w, words[1]) })
 	case "contain":
@@ -73,6 +75,22 @@ func reportEqualsDocument(v *view, w *wants, name string) {
 		return
 	}
 	sameBytes(w, "report", v.attempt.ReportBytes(), content)
+}
+
+// reportIsRelayed: a producer's failure document may be relayed, byte for byte,
+// replaced by the supervisor's own, or left out.
+//
+// Rules: R04, C-33.
+func reportIsRelayed(v *view, w *wants, name string) {
+	content, found := v.facts.Documents[name]
+	if !found {
+		w.undecided(Broken, fmt.Sprintf("no document %q", name))
+		return
+	}
+	own := packetSeen(v) && v.document().isFailure() && v.document().root.at("code").is(v.record.Code())
+	if got := v.attempt.ReportBytes(); len(got) > 0 && !own {
+		sameBytes(w, "report", got, content)
+	}
 }
 
 // reportIsPrefix: what was delivered is the beginning of a document, not all of

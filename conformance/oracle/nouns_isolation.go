@@ -233,6 +233,19 @@ func namespace(n evidence.Namespaces, name string) (inode uint64, known bool) {
 	return 0, false
 }
 
+func parseSurvivors(words []string) (test, error) {
+	if len(words) != 1 || words[0] != "none" {
+		return test{}, fmt.Errorf("want none")
+	}
+	return each(func(v *view, w *wants) {
+		_, exited := v.attempt.Exit()
+		w.that(exited, v.exitText(), "an exit")
+		for _, l := range evidence.All[evidence.Leftover](v.attempt) {
+			w.that(l.Body.What != "process", "left behind: "+l.Body.Detail, "no process of the attempt")
+		}
+	})
+}
+
 func parseObserved(words []string) (test, error) {
 	conditions, err := parseConditions(words, "threads", "children")
 	if err != nil {

@@ -15,6 +15,12 @@ func parseExit(words []string) (test, error) {
 	if err := exactly(words, 1); err != nil {
 		return test{}, err
 	}
+	if words[0] == "nonzero" && !wantSignal {
+		return each(func(v *view, w *wants) {
+			status, signal, known := v.exit()
+			w.that(known && signal == 0 && status != 0, v.exitText(), "an exit status other than 0")
+		})
+	}
 	wanted, err := strconv.Atoi(words[0])
 	if err != nil {
 		return test{}, fmt.Errorf("%q is no number", words[0])

@@ -92,6 +92,17 @@ func (v *view) handled() bool {
 	return true
 }
 
+// closedByHost: the host closed its end of a data endpoint, so that it cannot
+// know all that was written.
+func (v *view) closedByHost(name string) bool {
+	for _, c := range evidence.All[evidence.Control](v.attempt) {
+		if c.Body.Result == evidence.Done && c.Body.Action.Kind == scenario.DoClose && c.Body.Action.Channel == name {
+			return true
+		}
+	}
+	return false
+}
+
 // owed: the launch was left to end by itself, and by its request and endpoints
 // a record is due.
 func (v *view) owed() bool { return v.handled() && v.attempt.Scenario.OwesRecord() }

@@ -28,7 +28,7 @@ const Contract = "supervised/v1"
 func kinds(name string) []string {
 	common := []string{Pipe, Stream, Seqpacket, Datagram, Reading, Shut, File, Device, Closed}
 	if name == ChannelTerminal {
-		return append(common, TCP, Unconnected, Listening)
+		return append(common, TCP, Unconnected, Listening, Filled)
 	}
 	return common
 }
@@ -124,5 +124,9 @@ func (s Scenario) OwesRecord() bool {
 			return false
 		}
 	}
-	return s.Endpoints.Kind(ChannelTerminal) == Seqpacket && !s.Endpoints.Aliased(ChannelTerminal)
+	resumed := slices.ContainsFunc(s.Controls, func(r Rule) bool {
+		return r.Action.Kind == DoResume && r.Action.Channel == ChannelTerminal
+	})
+	kind := s.Endpoints.Kind(ChannelTerminal)
+	return (kind == Seqpacket || (kind == Filled && resumed)) && !s.Endpoints.Aliased(ChannelTerminal)
 }

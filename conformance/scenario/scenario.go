@@ -167,6 +167,7 @@ const (
 	Shut        = "shut"        // a pair shut down for writing
 	Unconnected = "unconnected" // a seqpacket socket
 	Listening   = "listening"   // a seqpacket socket
+	Filled      = "filled"      // a seqpacket pair that takes no packet until the host resumes reading
 	File        = "file"        // a regular one
 	Device      = "device"      // the null device
 	Closed      = "closed"      // nothing at the number

@@ -149,15 +149,20 @@ func TestOwesRecord(t *testing.T) {
 		changes []func(*Scenario)
 		owed    bool
 	}{
-		"usual":            {nil, true},
-		"the literal":      {[]func(*Scenario){given("channel", "supervised/v1")}, true},
-		"another version":  {[]func(*Scenario){given("channel", "supervised/v2")}, false},
-		"two versions":     {[]func(*Scenario){given("channel", "supervised/v1"), given("channel", "x")}, false},
-		"its number":       {[]func(*Scenario){at(900), given("terminal", "900")}, true},
-		"another number":   {[]func(*Scenario){at(900), given("terminal", "901")}, false},
-		"a drawn number":   {[]func(*Scenario){given("terminal", "901")}, false},
-		"the arena":        {[]func(*Scenario){at(5)}, false},
-		"withheld":         {[]func(*Scenario){func(s *Scenario) { s.Withheld = []string{"channel"} }}, false},
+		"usual":           {nil, true},
+		"the literal":     {[]func(*Scenario){given("channel", "supervised/v1")}, true},
+		"another version": {[]func(*Scenario){given("channel", "supervised/v2")}, false},
+		"two versions":    {[]func(*Scenario){given("channel", "supervised/v1"), given("channel", "x")}, false},
+		"its number":      {[]func(*Scenario){at(900), given("terminal", "900")}, true},
+		"another number":  {[]func(*Scenario){at(900), given("terminal", "901")}, false},
+		"a drawn number":  {[]func(*Scenario){given("terminal", "901")}, false},
+		"the arena":       {[]func(*Scenario){at(5)}, false},
+		"withheld":        {[]func(*Scenario){func(s *Scenario) { s.Withheld = []string{"channel"} }}, false},
+		"filled":          {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Terminal = Filled }}, false},
+		"filled for a while": {[]func(*Scenario){func(s *Scenario) {
+			s.Endpoints.Terminal = Filled
+			s.Controls = []Rule{{Trigger{Kind: AtSpawn}, Action{Kind: DoResume, Channel: ChannelTerminal}}}
+		}}, true},
 		"a pipe":           {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Terminal = Pipe }}, false},
 		"an alias":         {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Phase = "same:terminal" }}, false},
 		"an alias of data": {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Diagnostic = "same:report" }}, true},

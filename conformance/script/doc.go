@@ -59,7 +59,8 @@
 // An endpoint is, as usual, a pipe (report, diagnostic), a seqpacket pair
 // (terminal) or not there (sink, phase). Its kinds are pipe, stream, seqpacket,
 // datagram, reading (the read end of a pipe), shut (for writing), file, device,
-// closed, for terminal also tcp, unconnected and listening; and same:NAME (a
+// closed, for terminal also tcp, unconnected, listening and filled (it takes no
+// packet until a control resumes terminal); and same:NAME (a
 // duplicate of that descriptor), reopened:NAME (that pipe once more), peer:NAME
 // (the other end of that pair). A terminal endpoint that is no packet socket is
 // read as bytes.
@@ -168,7 +169,7 @@
 //		from the launch to the supervisor's exit; the launcher's slack is added to an upper bound
 //	ended-before-packet ENDPOINT,…
 //		data endpoints that had ended when the packet was taken
-//	exit N | exit signal N
+//	exit N | exit nonzero | exit signal N
 //		the wait status of the supervisor
 //	failure none | failure CODE [arg=value…]
 //		the authoritative failure with exactly these args
@@ -202,12 +203,14 @@
 //		a scalar of the record by its dotted path
 //	refused
 //		complete=false, a nonzero exit, a failure, and on the report nothing or one failure document
-//	report equals-reference | equals DOC | prefix-of DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE
-//		the bytes of the report endpoint; refused: none, or one failure document
+//	report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE
+//		the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own
 //	sink absent | internal | exported | verified | unverified | unpublished
 //		the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink
 //	success
 //		the whole success predicate as a host can see it
+//	survivors none
+//		no process of the attempt outlived the supervisor, or the stop grace where it was killed
 //	unread-sink-at-report <=N
 //		bytes of the external sink that the host read after the first byte of the report
 //	usage [STAGE.]CELL member=value…

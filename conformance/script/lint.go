@@ -174,7 +174,7 @@ func (l *linter) check(s Statement, arguments []string) {
 	if !l.launched {
 		l.report(s.Line, "a check before the first launch")
 	}
-	if parsed.words[0] == "report" && len(parsed.words) == 3 && slices.Contains([]string{"equals", "prefix-of"}, parsed.words[1]) {
+	if parsed.words[0] == "report" && len(parsed.words) == 3 && slices.Contains([]string{"equals", "prefix-of", "relayed"}, parsed.words[1]) {
 		l.document(s.Line, parsed.words[2])
 	}
 	for _, w := range parsed.words {
