@@ -129,6 +129,20 @@ func TestTimelineIsToScale(t *testing.T) {
 	}
 }
 
+func TestNumbersDoNotCoverEachOther(t *testing.T) {
+	e := Exhibit{Span: 1000}
+	for _, at := range []int64{0, 1, 2, 500, 998, 999, 1000, 1000} {
+		e.Moments = append(e.Moments, Moment{At: at})
+	}
+	last := float64(timelineLeft - labelWidth)
+	for _, m := range drawTimeline(e).Moments {
+		if m.Label-last < labelWidth-0.001 || m.Label > timelineRight {
+			t.Errorf("number %d is at %v, the one before at %v", m.Number, m.Label, last)
+		}
+		last = m.Label
+	}
+}
+
 func TestThinKeepsTheLastOfEachBit(t *testing.T) {
 	var steps []Step
 	for i := range int64(100_000) {

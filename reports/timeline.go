@@ -16,6 +16,7 @@ const (
 	axisHeight     = 22
 	momentHeight   = 22
 	limitHeight    = 20
+	labelWidth     = 17 // of a moment's number
 	timelineTicks  = 5
 	timelineSteps  = 160 // per lane, at most
 	timelineEvents = 40  // moments, at most
@@ -53,7 +54,8 @@ type laneDrawing struct {
 type momentDrawing struct {
 	Moment
 	Number int
-	X      float64
+	X      float64 // of the moment
+	Label  float64 // of its number, moved aside where numbers would cover each other
 	When   string
 }
 
@@ -134,12 +136,20 @@ func thin(steps []Step, scale func(int64) float64) []Step {
 }
 
 func (t *timeline) drawMoments(moments []Moment, scale func(int64) float64) {
-	for i, m := range moments {
-		if i == timelineEvents {
-			t.MoreMoments = len(moments) - i
-			return
-		}
-		t.Moments = append(t.Moments, momentDrawing{Moment: m, Number: i + 1, X: scale(m.At), When: duration(m.At)})
+	shown := moments[:min(len(moments), timelineEvents)]
+	t.MoreMoments = len(moments) - len(shown)
+	for i, m := range shown {
+		t.Moments = append(t.Moments, momentDrawing{Moment: m, Number: i + 1, X: scale(m.At), Label: scale(m.At), When: duration(m.At)})
+	}
+	right := float64(timelineRight + labelWidth)
+	for i := len(shown) - 1; i >= 0; i-- {
+		right = min(t.Moments[i].X, right-labelWidth)
+		t.Moments[i].Label = right
+	}
+	left := float64(timelineLeft)
+	for i := range t.Moments {
+		t.Moments[i].Label = max(t.Moments[i].Label, left)
+		left = t.Moments[i].Label + labelWidth
 	}
 }
 

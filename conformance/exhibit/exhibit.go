@@ -149,7 +149,7 @@ func moment(body evidence.Body) (kind, text string) {
 	case evidence.ProducerExit:
 		return "end", exitText(fmt.Sprintf("producer %d", b.PID), b.Status, b.Signal)
 	case evidence.Watchdog:
-		return "watchdog", fmt.Sprintf("the driver gave up waiting for %s after %d ms", b.Waiting, b.LimitMS)
+		return "watchdog", watchdogText(b)
 	case evidence.Leftover:
 		return "leftover", "left behind: " + b.What + " " + b.Detail
 	case evidence.Fault:
@@ -158,6 +158,16 @@ func moment(body evidence.Body) (kind, text string) {
 		return "observe", "an event of unknown kind " + b.Name
 	}
 	return "", ""
+}
+
+func watchdogText(w evidence.Watchdog) string {
+	switch w.Waiting {
+	case "bytes":
+		return "the driver stopped the launcher: an endpoint delivered far more than was granted"
+	case "drain":
+		return fmt.Sprintf("the driver stopped waiting: a writer of an endpoint outlived the launcher (limit %d ms)", w.LimitMS)
+	}
+	return fmt.Sprintf("the driver stopped the launcher, which had not exited after %d ms", w.LimitMS)
 }
 
 func exitText(who string, status, signal *int) string {
