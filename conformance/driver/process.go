@@ -165,7 +165,10 @@ func (l library) writeState(pid int, base uint64, offset int, value []byte) erro
 		return fmt.Errorf("open memory of %d: %w", pid, err)
 	}
 	n, err := unix.Pwrite(fd, value, int64(base+l.state)+int64(offset))
-	if err == nil && n != len(value) {
+	switch {
+	case err == nil && n == 0: // its memory is gone
+		err = unix.ESRCH
+	case err == nil && n != len(value):
 		err = unix.EIO
 	}
 	if err := errors.Join(err, unix.Close(fd)); err != nil {

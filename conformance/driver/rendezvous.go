@@ -2,6 +2,7 @@ package driver
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
 	"time"
 
@@ -72,7 +73,8 @@ func (a *attempt) lookAt(pid int) {
 	if held {
 		return
 	}
-	if err := a.resume(pid, base, s.point); err != nil && alive(pid) {
+	// One that is just ending has no memory any more, and is no zombie yet.
+	if err := a.resume(pid, base, s.point); err != nil && !errors.Is(err, unix.ESRCH) && alive(pid) {
 		a.record.fault("continue producer", err)
 	}
 }

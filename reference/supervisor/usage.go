@@ -41,7 +41,10 @@ func spent() (c cpu) {
 // Rules: R12, C-47.
 func (a *attempt) usage(u jail.Usage, m measured) record.Usage {
 	never := record.NotStarted()
-	stages := record.Stages{Prepare: a.prepareUsage(m), Compile: never, Run: never, Finalize: never, Publish: never}
+	stages := record.Stages{Prepare: never, Compile: never, Run: never, Finalize: never, Publish: never}
+	if a.times.compile > 0 || a.times.run > 0 || len(a.ran) > 0 { // no stage belongs to a refusal before the first
+		stages.Prepare = a.prepareUsage(m)
+	}
 	if a.times.compile > 0 {
 		stages.Compile = a.own(a.times.compile, a.times.run, a.spent.compile, a.spent.run)
 		a.toolPeaks(stages.Compile, contracts.StageCompile)

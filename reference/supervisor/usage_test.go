@@ -132,7 +132,7 @@ func TestUsageOfStages(t *testing.T) {
 	for name, test := range map[string]struct {
 		r     result
 		began string
-	}{"refused": {refused, "prepare job"}, "success": {done, "prepare run finalize publish job"}} {
+	}{"refused": {refused, "job"}, "success": {done, "prepare run finalize publish job"}} {
 		for stage, cells := range test.r.used(t) {
 			if len(cells) != 19 {
 				t.Errorf("%s: %s has %d cells", name, stage, len(cells))
