@@ -53,7 +53,7 @@ func TestUntrueFinalizers(t *testing.T) {
 		{"exhausted by itself", "cat >/dev/null; exit 8", fault, "exit 8 complete=false", false},
 		{"I/O", "cat >/dev/null; exit 5", io, "exit 5 complete=false", false},
 		{"late", "cat >/dev/null; exit 7", io, "exit 7 complete=false", false},
-		{"floods the receipt", "cat >/dev/null; exec yes >&4", fault, "signal 9", false},
+		{"floods the receipt", "cat >/dev/null; exec yes >&4", fault, "", false},
 		{"floods its diagnostics", "yes >&2", `diagnostic_budget_exceeded{"cap_bytes":3000,"requested_bytes":1,"used_bytes":3000}`, "", false},
 		{"closes its input", "exec 0<&-; exec sleep 60", closed, "signal 9", true},
 		{"closes its input and ends 5", "exec 0<&-; exit 5", io, "exit 5 complete=false", true},
