@@ -362,3 +362,16 @@ func TestVolatileMembersAreBlankedAlone(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// On a machine that was late itself, a late exit is no verdict; one that is later
+// still is.
+func TestALateMachineDecidesNothing(t *testing.T) {
+	for delay, wanted := range map[int64]Verdict{1e8: Pass, 2e9: Broken, 20e9: Fail} {
+		m := successModel(t)
+		m.delay = delay
+		m.extra = append(m.extra, evidence.Lateness{Waits: 1, MaxNS: 1e9})
+		if f := Check("T18.02", []string{"elapsed", "<1s"}, []*evidence.Attempt{m.build(t)}, m.facts); f.Verdict != wanted {
+			t.Errorf("after %d ns: %+v, want %s", delay, f, wanted)
+		}
+	}
+}
