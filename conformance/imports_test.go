@@ -14,7 +14,7 @@ import (
 // The suite and the reference meet only in contracts: what judges is written
 // twice, so that one wrong reading of the contract cannot pass against itself.
 var edges = map[string][]string{
-	"conformance": {"contracts", "reports"},
+	"conformance": {"contracts", "faultinject", "reports"},
 	"reference":   {"contracts"},
 	"contracts":   {},
 	"reports":     {},

@@ -62,7 +62,8 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 	if !known {
 		return nil, fmt.Errorf("fixture %q is not compiled", s.Fixture.Name)
 	}
-	if err := driver.Prepare(dir, s, l.file, driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control}); err != nil {
+	if err := driver.Prepare(dir, s, l.file, driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control,
+		Injector: filepath.Join(filepath.Dir(l.exe), "faultinject")}); err != nil {
 		return nil, err
 	}
 	if s.Fixture.PayloadFile != "" {

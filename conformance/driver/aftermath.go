@@ -37,7 +37,7 @@ func (a *attempt) listProcesses() error {
 func (a *attempt) outlived() []int {
 	var found []int
 	for _, pid := range processes() {
-		if pid != a.standIn && alive(pid) {
+		if pid != a.standIn && !a.tracer.owns(pid) && alive(pid) {
 			found = append(found, pid)
 		}
 	}
@@ -55,7 +55,7 @@ func (a *attempt) aftermath() {
 		name string
 		do   func() error
 	}{
-		{"ask for the producer's end", a.tellFates}, {"list control groups", a.listGroups}, {"list mounts", a.listMounts}, {"keep the named sink", a.keepArtifact}, {"list files", a.listFiles},
+		{"inject faults", a.endTracer}, {"ask for the producer's end", a.tellFates}, {"list control groups", a.listGroups}, {"list mounts", a.listMounts}, {"keep the named sink", a.keepArtifact}, {"list files", a.listFiles},
 		{"list ipc objects", a.listObjects}, {"kill what is left", func() error { return killEverything(killLimit) }},
 		{"close endpoints", a.closeAll}, {"remove control groups", func() error { return removeGroups(a.groups) }},
 		{"remove files", a.removeFiles},

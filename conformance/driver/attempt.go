@@ -48,7 +48,8 @@ type attempt struct {
 	exitSignal int // that ended it, 0: none
 	lateness   evidence.Lateness
 	peak       int64 // largest resident size seen of it, bytes
-	standIn    int   // stands in for a supervisor in a control attempt; 0: none
+	tracer     tracer
+	standIn    int // stands in for a supervisor in a control attempt; 0: none
 
 	rules    []rule
 	handled  map[int]uint32 // by producer: the last point that was dealt with
@@ -82,7 +83,7 @@ func Run() error {
 	if err != nil {
 		return err
 	}
-	a := &attempt{dir: dir, around: around, scenario: s, launcher: f, setup: setup, record: r, pidfd: -1, canaries: noCanaries,
+	a := &attempt{dir: dir, around: around, scenario: s, launcher: f, setup: setup, record: r, pidfd: -1, tracer: tracer{pidfd: -1}, canaries: noCanaries,
 		handled: map[int]uint32{}, buffer: make([]byte, packetBytes)}
 	for i, rule := range s.Controls {
 		a.rules = append(a.rules, newRule(i, rule))
@@ -124,8 +125,8 @@ func (a *attempt) run() error {
 
 func (a *attempt) included() []string {
 	names := []string{evidence.ScenarioFile, evidence.LauncherFile, evidence.LaunchFile, setupFile}
-	if name := a.scenario.Fixture.PayloadFile; name != "" {
-		if _, err := os.Stat(a.path(name)); err == nil {
+	for _, name := range []string{a.scenario.Fixture.PayloadFile, evidence.FaultRulesFile, evidence.FaultLogFile} {
+		if _, err := os.Stat(a.path(name)); err == nil && name != "" {
 			names = append(names, name)
 		}
 	}

@@ -46,7 +46,7 @@ func (a *attempt) reap(now int64, revents int16) error {
 func (a *attempt) reapOrphans() {
 	for _, pid := range processes() {
 		letter, parent, there := state(pid)
-		if there && letter == 'Z' && parent == os.Getpid() && pid != a.pid && pid != a.standIn {
+		if there && letter == 'Z' && parent == os.Getpid() && pid != a.pid && pid != a.standIn && pid != a.tracer.pid {
 			// Only a zombie of ours is waited for: there is nothing to fail.
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG|unix.WALL, nil)
 		}

@@ -26,6 +26,9 @@ func (a *attempt) follow(pid int) {
 		return // it is gone
 	}
 	a.fates = append(a.fates, fate{pid, fd})
+	if len(a.scenario.Faults) > 0 {
+		a.record.event(evidence.ProducerTracer{PID: pid, Tracer: number(statusLines(pid)["TracerPid"])})
+	}
 	if seen := lines(pid, "mountinfo", "\n"); len(seen) > 0 {
 		a.record.event(evidence.ProducerMounts{PID: pid, Mounts: seen, HostRoot: deviceOf("/"), Spool: deviceOf(a.given(spoolFolder))})
 	}

@@ -19,6 +19,8 @@ type Setup struct {
 	Bin     string `json:"bin"`     // folder of the launcher's binaries
 	Library string `json:"library"` // the compiled fixture; a patched copy of it is used
 	Control string `json:"control"` // the compiled control program; needed by control attempts only
+	// Injector is faultinject's command; needed by attempts with faults only.
+	Injector string `json:"injector"`
 	// Place is the folder of the files that the launcher is told of, made by
 	// Prepare beside the library. Its name says nothing of the attempt.
 	Place string `json:"place"`
@@ -103,7 +105,7 @@ func writeMarketData(path string, bars int) error {
 
 // absolute is the setup for a process that works elsewhere.
 func (s Setup) absolute() (Setup, error) {
-	for _, path := range []*string{&s.Bin, &s.Library, &s.Control} {
+	for _, path := range []*string{&s.Bin, &s.Library, &s.Control, &s.Injector} {
 		if *path == "" {
 			continue
 		}

@@ -49,7 +49,7 @@ func (a *attempt) start() (err error) {
 	if a.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		return fmt.Errorf("watch process %d: %w", pid, err)
 	}
-	return nil
+	return a.startTracer()
 }
 
 // wallAt is the wall-clock time of a monotonic stamp, in nanoseconds of Unix time.
@@ -61,7 +61,7 @@ func (a *attempt) forkInGroups(gifts []given) (pid int, mono int64, err error) {
 	if err := join(a.groups.leaves); err != nil {
 		return 0, 0, errors.Join(err, join(a.groups.parents))
 	}
-	command, err := deprived(a.command, a.scenario.Deprived, a.command.Path())
+	command, err := deprived(a.stubbed(a.command), a.scenario.Deprived, a.command.Path())
 	if err == nil {
 		pid, err = fork(command, gifts)
 	}

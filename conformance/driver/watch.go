@@ -61,7 +61,7 @@ func (a *attempt) flooded() bool {
 // killAll kills every process of the attempt and waits for the started one,
 // whose status is recorded as always.
 func (a *attempt) killAll() error {
-	if err := unix.Kill(-1, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+	if err := a.killLaunched(); err != nil {
 		return fmt.Errorf("kill attempt: %w", err)
 	}
 	if err := a.until(func() bool { return a.exited }, killLimit); err != nil {

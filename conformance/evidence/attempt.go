@@ -18,6 +18,8 @@ const (
 	StdoutFile     = "stdout.bin"
 	StderrFile     = "stderr.bin"
 	ArtifactFile   = "artifact.bin" // what stood at the target of a named sink in the end
+	FaultRulesFile = "faults.rules" // the rules of the tracer
+	FaultLogFile   = "faults.jsonl" // what the tracer decided
 	TranscriptFile = "transcript.pcapng"
 )
 

@@ -209,6 +209,22 @@ type ProducerExit struct {
 	Signal *int `json:"signal"`
 }
 
+// ProducerTracer says, of an attempt with faults, which process traced a
+// producer when it was first seen; 0 is none, as it must be.
+type ProducerTracer struct {
+	PID    int `json:"pid"`
+	Tracer int `json:"tracer"`
+}
+
+// Injection is the end of the process that injected an attempt's faults.
+// Exactly one of Status and Signal is set. Said is what it told on its standard
+// error.
+type Injection struct {
+	Status *int   `json:"status"`
+	Signal *int   `json:"signal"`
+	Said   string `json:"said"`
+}
+
 // Watchdog says that the driver gave up and killed what it had started.
 // Waiting is exit, drain when a writer of an endpoint outlived the launcher, or
 // bytes when an endpoint delivered far more than was granted.
@@ -289,6 +305,12 @@ func (ProducerMounts) Kind() string { return "producer_mounts" }
 
 // Kind is the value of the member kind.
 func (ProducerExit) Kind() string { return "producer_exit" }
+
+// Kind is the value of the member kind.
+func (ProducerTracer) Kind() string { return "producer_tracer" }
+
+// Kind is the value of the member kind.
+func (Injection) Kind() string { return "injection" }
 
 // Kind is the value of the member kind.
 func (Watchdog) Kind() string { return "watchdog" }

@@ -35,6 +35,8 @@ var codecs = map[string]codec{
 	"exit":                           codecOf[Exit](),
 	"producer_mounts":                codecOf[ProducerMounts](),
 	"producer_exit":                  codecOf[ProducerExit](),
+	"producer_tracer":                codecOf[ProducerTracer](),
+	"injection":                      codecOf[Injection](),
 	"watchdog":                       codecOf[Watchdog](),
 	"lateness":                       codecOf[Lateness](),
 	"leftover":                       codecOf[Leftover](),

@@ -100,6 +100,7 @@ func settle(root *node) {
 // model is an attempt to be: every part of it can be altered before it is
 // written and read back.
 type model struct {
+	faultLog   string // the tracer's; "" for none
 	scenario   scenario.Scenario
 	launch     evidence.Launch
 	root       *node
@@ -231,6 +232,10 @@ func (m *model) build(t testing.TB) *evidence.Attempt {
 		t.Fatal(err)
 	}
 	m.events(w)
+	if m.faultLog != "" {
+		write(evidence.FaultLogFile, []byte(m.faultLog))
+		w.Include(evidence.FaultLogFile)
+	}
 	for _, name := range []string{evidence.ScenarioFile, evidence.LauncherFile, evidence.LaunchFile} {
 		w.Include(name)
 	}

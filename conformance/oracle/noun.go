@@ -67,7 +67,8 @@ func parseNoun(words []string) (test, error) {
 // Evidence that was altered fails every check; a fault of the driver, a
 // control of the host that failed, or a launch that never was make it broken. A
 // control that was never reached fails a check that would pass otherwise: a
-// disturbance must be shown to have happened.
+// disturbance must be shown to have happened. Without every fault of the
+// scenario shown to be done, nothing is said at all.
 func Check(id string, words []string, attempts []*evidence.Attempt, f Facts) Finding {
 	parsed, err := parseNoun(words)
 	if err != nil {
@@ -93,6 +94,7 @@ func Check(id string, words []string, attempts []*evidence.Attempt, f Facts) Fin
 		w := &wants{}
 		parsed.each(v, w)
 		controlsHappened(v.attempt, w)
+		faultsHappened(v.attempt, w)
 		if last = w.finding(id, v.attempt.Dir); last.Verdict != Pass {
 			break
 		}

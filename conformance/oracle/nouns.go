@@ -41,6 +41,7 @@ var nouns = []noun{
 	{"never-at-rendezvous", "never-at-rendezvous N", "the producer did not come to that point; for a fixture that stops there", parseNeverAtRendezvous},
 	{"producers-at-first-report-byte", "producers-at-first-report-byte N", "live processes with the fixture's library when the report's first byte came", parseProducers},
 	{"ended-before-packet", "ended-before-packet ENDPOINT,…", "data endpoints that had ended when the packet was taken", parseEndedBefore},
+	{"faults", "faults N fired | faults RULE=N… | faults closed-once", "how many rules of the fault plan did all that they were asked; how often a rule acted; no descriptor that a close failed on is closed again, as a rule that marks every close shows", parseFaults},
 	{"attempts", "attempts same-outcome", "all attempts of the launch have the same exit, class, failure and report", parseAttempts},
 }
 

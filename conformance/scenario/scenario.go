@@ -57,9 +57,10 @@ type Scenario struct {
 	OldTarget        string            `json:"old_target"` // what the named sink's target holds before the launch; "": it is not there
 	Bars             int               `json:"bars"`       // of the OHLCV file; 0 is DefaultBars
 
-	Paces    []Pace `json:"paces"`
-	Controls []Rule `json:"controls"`
-	HangMS   uint64 `json:"hang_ms"` // the driver gives up here; 0: see HangLimit
+	Paces    []Pace   `json:"paces"`
+	Controls []Rule   `json:"controls"`
+	Faults   []string `json:"faults"`  // lines of package faultinject, done to the launcher's own processes
+	HangMS   uint64   `json:"hang_ms"` // the driver gives up here; 0: see HangLimit
 }
 
 // DefaultBars is the number of bars in the OHLCV file of an attempt.

@@ -37,7 +37,7 @@ func Decode(text []byte) (Scenario, error) {
 // Validate says what of the scenario no attempt could do. It knows nothing of
 // the launcher.
 func (s Scenario) Validate() error {
-	checks := []func() error{s.checkHead, s.checkFixture, s.checkOptions, s.Endpoints.Check, s.checkPaces, s.checkControls}
+	checks := []func() error{s.checkHead, s.checkFixture, s.checkOptions, s.Endpoints.Check, s.checkPaces, s.checkControls, s.checkFaults}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return fmt.Errorf("scenario %s %s/%d: %w", s.Script, s.Cell, s.Number, err)
@@ -182,6 +182,24 @@ func first(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkFaults: what a line says is for the tracer to refuse.
+func (s Scenario) checkFaults() error {
+	switch {
+	case len(s.Faults) == 0:
+		return nil
+	case s.Kind != Launch:
+		return fmt.Errorf("faults: an attempt of kind %s has no supervisor", s.Kind)
+	case s.Deprived != "":
+		return fmt.Errorf("faults: not together with deprived %q", s.Deprived)
+	}
+	for _, line := range s.Faults {
+		if strings.TrimSpace(line) == "" || strings.ContainsAny(line, "\n\r") {
+			return fmt.Errorf("fault %q: want one line", line)
 		}
 	}
 	return nil

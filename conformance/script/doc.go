@@ -56,6 +56,15 @@
 // unless it was killed. A control other than observe, pause and resume that
 // never happened fails the checks that would have passed without it.
 //
+// What inject adds to the fault plan is done by a tracer to the supervisor
+// (role S) and the finalizer (role V), in every launch until fresh; the producer
+// runs untraced. The rules are those of faultinject's README, by endpoint (fd
+// report) and by bytes, not by what a launcher happens to do first. Every launch
+// with faults needs a check faults N fired. A rule that had no occasion leaves
+// the checks of its launch not run, a tracer that failed leaves them broken: with
+// a fault that was not done nothing passes, and nothing fails. A rule with do
+// mark disturbs nothing and counts: it shows where the calls of a calm run lie.
+//
 // An endpoint is, as usual, a pipe (report, diagnostic), a seqpacket pair
 // (terminal) or not there (sink, phase). Its kinds are pipe, stream, seqpacket,
 // datagram, reading (the read end of a pipe), shut (for writing), file, device,
@@ -110,6 +119,8 @@
 //		host grants: report diagnostic wall stall memory
 //	hang DUR
 //		when the driver gives up
+//	inject [NAME:] RULE… | inject bind NAME: path PATTERN
+//		a fault in the launcher's own processes, in faultinject's words; its objects are endpoints and what a bind names
 //	inputs KEY=VALUE…
 //		engine inputs
 //	launch [times=N] [each DIMENSION=A,B…]
@@ -173,6 +184,8 @@
 //		the wait status of the supervisor
 //	failure none | failure CODE [arg=value…]
 //		the authoritative failure with exactly these args
+//	faults N fired | faults RULE=N… | faults closed-once
+//		how many rules of the fault plan did all that they were asked; how often a rule acted; no descriptor that a close failed on is closed again, as a rule that marks every close shows
 //	fixture-line TEXT
 //		a line of the diagnostics is exactly this
 //	identity isolated

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/conformance/oracle"
+	"touchstone/conformance/scenario"
 	"touchstone/contracts"
 )
 
@@ -29,6 +30,9 @@ type linter struct {
 	checks   int
 	launched bool
 	idle     int // line of a setting that no launch has used yet
+
+	faults    scenario.Scenario // what is injected into the next launch
+	uncounted int               // line of a launch whose faults no check has counted
 }
 
 // predefined are the variables that the engine sets by itself.
@@ -52,6 +56,7 @@ func Lint(s Script, fixtures []string) []Problem {
 	for _, statement := range s.Statements {
 		l.statement(statement)
 	}
+	l.leave()
 	if l.checks == 0 {
 		l.report(1, "no check: a script that asserts nothing passes always")
 	}
@@ -121,6 +126,15 @@ func (l *linter) flow(s Statement, name string, arguments []string) {
 	case "launch":
 		l.launched, l.idle = true, 0
 		l.launch(s, arguments)
+		l.leave()
+		if len(l.faults.Faults) > 0 {
+			l.uncounted = s.Line
+		}
+	case "fresh":
+		l.leave()
+		l.faults = scenario.Scenario{}
+	case "inject":
+		l.inject(s, arguments)
 	case "control":
 		l.idle = 0
 	case "let":
@@ -174,6 +188,7 @@ func (l *linter) check(s Statement, arguments []string) {
 	if !l.launched {
 		l.report(s.Line, "a check before the first launch")
 	}
+	l.count(s, parsed.words)
 	if parsed.words[0] == "report" && len(parsed.words) == 3 && slices.Contains([]string{"equals", "prefix-of", "relayed"}, parsed.words[1]) {
 		l.document(s.Line, parsed.words[2])
 	}

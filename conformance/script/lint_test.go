@@ -31,6 +31,7 @@ func TestSoundScriptHasNoProblem(t *testing.T) {
 		head + "cells direct/unjailed\n[direct] fixture plain\n[direct] [!jailed] launch\n[!jailed] check T14.01 exit 1\n",
 		head + "document d literal \"x\"\nlet n $d_size + 1 - 2\nfixture send_candidate\npayload d\nlimit report=$n\nlaunch each payload=d,d\ncheck T14.02 report equals d\n",
 		head + sound + "check T22.01 because \"the same run shows it\" failure none\n",
+		head + "inject a: on %write fd report ; do mark\ninject on read role V ; at after a ; do errno EIO\nlaunch\ncheck T14.01 faults 2 fired\nfresh\n" + sound,
 		head + "fixture plain a=1\nlaunch\nfixture plain a=2\ncontrol\ncheck T14.01 control-probes ok x\n",
 	} {
 		if said := problems(t, source); len(said) > 0 {
@@ -68,6 +69,11 @@ func TestLintRefuses(t *testing.T) {
 		"undefined payload":      {head + "payload whole\n" + sound, `no document "whole"`},
 		"unknown fixture":        {head + "fixture plane\nlaunch\ncheck T14.01 exit 1\n", `unknown fixture "plane"`},
 		"setting without launch": {head + sound + "limit report=1\n", "no launch follows"},
+		"fault not counted":      {head + "inject on write fd report ; do short 1\n" + sound, "no check shows the faults"},
+		"fault counted late":     {head + "inject on write fd report ; do short 1\nlaunch\nfresh\nlaunch\ncheck T14.01 faults 1 fired\n", "3: no check shows the faults"},
+		"faults miscounted":      {head + "inject on write fd report ; do short 1\nlaunch\ncheck T14.01 faults 2 fired\n", "the rules are 1"},
+		"fault of an unknown fd": {head + "inject on write fd R ; do short 1\n" + sound, "inject"},
+		"fault that is no rule":  {head + "inject write report short\n" + sound, "inject"},
 		"archive file":           {head + sound + "-- a --\n", "no verb reads files"},
 		"archive file twice":     {head + sound + "-- a --\n-- a --\n", "stands twice"},
 		"malformed verb":         {head + "limit report\n" + sound, "want key=value"},

@@ -159,7 +159,7 @@ func (s *session) universal(a *evidence.Attempt) {
 // fixture that stops at a rendezvous must be let go on.
 func (s *session) control([]string) error {
 	next := s.next
-	next.Kind, next.Options, next.Paces = scenario.Control, nil, nil
+	next.Kind, next.Options, next.Paces, next.Faults = scenario.Control, nil, nil, nil
 	a, err := s.run(next, s.payloadName)
 	s.controlled = a
 	return err

@@ -56,6 +56,7 @@ func init() {
 		"hang":              setting("hang DUR", "when the driver gives up", setHang),
 		"pace":              setting("pace CHANNEL bytes=N every=DUR", "a slower reader", setPace),
 		"at":                setting("at TRIGGER ACTION", "a control at a moment of the attempt", setControl),
+		"inject":            injectVerb(),
 		"launch":            {"launch [times=N] [each DIMENSION=A,B…]", "run; the attempts become the current ones", false, lintLaunch, (*session).launch},
 		"reference":         {"reference", "make the engine's own document for the current request now", false, lintNone, (*session).makeReference},
 		"control":           {"control", "run the fixture with no supervision", false, lintNone, (*session).control},
@@ -96,6 +97,13 @@ func fixtureVerb() verb {
 		s.payloadName = ""
 		return set(s, arguments)
 	}
+	return v
+}
+
+// injectVerb is a setting whose lines are checked together.
+func injectVerb() verb {
+	v := setting("inject [NAME:] RULE… | inject bind NAME: path PATTERN", "a fault in the launcher's own processes, in faultinject's words; its objects are endpoints and what a bind names", setFault)
+	v.lint = lintWords(1, 100)
 	return v
 }
 
