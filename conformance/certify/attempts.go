@@ -62,7 +62,7 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 	if !known {
 		return nil, fmt.Errorf("fixture %q is not compiled", s.Fixture.Name)
 	}
-	if err := driver.Prepare(dir, s, l.file, driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control,
+	if err := driver.Prepare(dir, s, l.file, driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control, Tool: l.compiled.Tool,
 		Injector: filepath.Join(filepath.Dir(l.exe), "faultinject")}); err != nil {
 		return nil, err
 	}

@@ -136,7 +136,7 @@ func FixtureNames(root string) ([]string, error) {
 	var names []string
 	for _, p := range paths {
 		name := strings.TrimSuffix(filepath.Base(p), ".c")
-		shared := []string{"fixture", "control", "sink_writer"} // code of all, and the control program
+		shared := []string{"fixture", "control", "tool", "sink_writer"} // code of all, the control program and the stand-in
 		if !slices.Contains(shared, name) && !strings.HasPrefix(name, "abi_") {
 			names = append(names, name)
 		}

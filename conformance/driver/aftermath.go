@@ -150,6 +150,7 @@ func (a *attempt) removeFiles() error {
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
 		err = nil // it was never mounted
 	}
+	err = errors.Join(err, a.removeMounts())
 	for _, name := range []string{spoolFolder, libraryFile, pairingFile, ""} {
 		if removed := os.Remove(a.given(name)); !errors.Is(removed, fs.ErrNotExist) {
 			err = errors.Join(err, removed)

@@ -154,6 +154,9 @@ func (a *attempt) prepare() (err error) {
 	if err := a.plantTarget(); err != nil {
 		return err
 	}
+	if err := a.makeMounts(); err != nil {
+		return err
+	}
 	if a.objects, err = sysvObjects(); err != nil {
 		return err
 	}
@@ -188,6 +191,11 @@ func (a *attempt) patchLibrary() error {
 		return fmt.Errorf("describe library: %w", err)
 	}
 	a.library = library{path: a.given(libraryFile), device: st.Dev, inode: st.Ino, state: at, hasStates: stateful}
+	if a.entrypoint() {
+		if a.library.head, err = readHead(a.given(libraryFile)); err != nil {
+			return fmt.Errorf("describe library: %w", err)
+		}
+	}
 	sum, err := digestFile(a.given(libraryFile))
 	a.launch.Library, a.launch.LibrarySHA256 = a.given(libraryFile), sum
 	return err

@@ -13,13 +13,14 @@ import (
 	"sync"
 )
 
-// Compiled are the fixtures of one run: library paths by fixture name, and the
-// control program. A fixture that asks for a further seam which the ABI lacks
+// Compiled are the fixtures of one run: library paths by fixture name, the
+// control program and the stand-in. A fixture that asks for a further seam which the ABI lacks
 // has no library, but a reason.
 type Compiled struct {
 	Library map[string]string
 	Lacking map[string]string
 	Control string
+	Tool    string // stands in for a tool of the entrypoint
 }
 
 var compilerFlags = []string{"-std=gnu11", "-O1", "-g", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"}
@@ -95,8 +96,9 @@ func CompileFixtures(cacheDir, srcDir, abi string, names []string) (Compiled, er
 	}
 	p := plan{cacheDir, srcDir, abi, nil, nil}
 	base := []string{p.object("fixture"), p.object("abi_" + abi)}
-	compiled := Compiled{Library: map[string]string{}, Lacking: map[string]string{}, Control: p.out("control")}
+	compiled := Compiled{Library: map[string]string{}, Lacking: map[string]string{}, Control: p.out("control"), Tool: p.out("tool")}
 	p.shared = append(p.shared, job{"control program", compiled.Control, []string{p.source("control"), "-ldl"}})
+	p.libraries = append(p.libraries, job{"stand-in for a tool", compiled.Tool, []string{"-rdynamic", p.source("tool"), p.object("fixture")}})
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		further, lacking := p.further(name)
 		if lacking != "" {

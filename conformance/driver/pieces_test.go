@@ -186,7 +186,7 @@ func TestOldLeavesOfAGoneRunnerAreSweptAndOthersKept(t *testing.T) {
 
 func TestCompilerComplaintsAreShown(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"bad.c": "int x = ;\n", "fixture.c": "", "abi_a.c": "", "control.c": "int main(void) { return 0; }\n"} {
+	for name, text := range map[string]string{"bad.c": "int x = ;\n", "fixture.c": "", "abi_a.c": "", "control.c": "int main(void) { return 0; }\n", "tool.c": "int main(void) { return 0; }\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

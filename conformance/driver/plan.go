@@ -83,11 +83,17 @@ func (a *attempt) planLaunch() error {
 		return err
 	}
 	a.plan = planDescriptors(id, a.launcher.Profile[a.scenario.Cell.Profile].Descriptor, a.scenario.Endpoints.Numbers, a.scenario.ExtraDescriptors)
-	a.values = launcherfile.Values{Bin: a.setup.Bin, Library: a.given(libraryFile), OHLCV: a.setup.marketData(a.scenario.BarCount()),
+	a.values = launcherfile.Values{Bin: a.setup.Bin, Library: a.given(libraryFile), OHLCV: a.ohlcv(), Mounts: a.setup.mounts(),
 		Spool: a.given(spoolFolder), Pairing: a.given(pairingFile), Attempt: a.setup.Place, AttemptID: hex.EncodeToString(id[:]),
 		TerminalFD: a.plan.number(scenario.ChannelTerminal), LaunchFD: a.plan.launch,
 		SinkFD: a.plan.number(scenario.ChannelSink), PhaseFD: a.plan.number(scenario.ChannelPhase)}
 	if err := a.patchLibrary(); err != nil {
+		return err
+	}
+	if err := a.fillMounts(); err != nil {
+		return err
+	}
+	if a.values.StandIns, err = a.writeStandIns(); err != nil {
 		return err
 	}
 	if a.command, err = a.render(); err != nil {

@@ -70,11 +70,13 @@ func alive(pid int) bool {
 	return ok && letter != 'Z' && letter != 'X'
 }
 
-// library is the attempt's copy of the fixture, known by its inode.
+// library is the attempt's copy of the fixture, known by its inode, and where
+// the launcher copies it once more, by its head.
 type library struct {
 	path      string
 	device    uint64
 	inode     uint64
+	head      []byte // nil where it is not copied
 	state     uint64 // where fixture_state lies from the start of the mapping
 	hasStates bool
 }
@@ -87,11 +89,12 @@ func (l library) mapped(pid int) (base uint64, found bool) {
 	}
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
-		if len(fields) < 6 || !l.is(fields[3], fields[4], fields[5]) || strings.Trim(fields[2], "0") != "" {
+		if len(fields) < 6 || strings.Trim(fields[2], "0") != "" {
 			continue
 		}
 		start, _, _ := strings.Cut(fields[0], "-")
-		if base, err := strconv.ParseUint(start, 16, 64); err == nil {
+		base, err := strconv.ParseUint(start, 16, 64)
+		if err == nil && (l.is(fields[3], fields[4], fields[5]) || l.copied(pid, base, fields[5])) {
 			return base, true
 		}
 	}

@@ -19,6 +19,7 @@ type Setup struct {
 	Bin     string `json:"bin"`     // folder of the launcher's binaries
 	Library string `json:"library"` // the compiled fixture; a patched copy of it is used
 	Control string `json:"control"` // the compiled control program; needed by control attempts only
+	Tool    string `json:"tool"`    // the compiled stand-in for the entrypoint's tools
 	// Injector is faultinject's command; needed by attempts with faults only.
 	Injector string `json:"injector"`
 	// Place is the folder of the files that the launcher is told of, made by
@@ -65,6 +66,9 @@ func Prepare(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) 
 			return fmt.Errorf("prepare attempt: %w", err)
 		}
 	}
+	if err := os.MkdirAll(setup.mounts(), 0o755); err != nil {
+		return fmt.Errorf("prepare attempt: %w", err)
+	}
 	if err := writeMarketData(setup.marketData(s.BarCount()), s.BarCount()); err != nil {
 		return fmt.Errorf("prepare attempt: %w", err)
 	}
@@ -105,7 +109,7 @@ func writeMarketData(path string, bars int) error {
 
 // absolute is the setup for a process that works elsewhere.
 func (s Setup) absolute() (Setup, error) {
-	for _, path := range []*string{&s.Bin, &s.Library, &s.Control, &s.Injector} {
+	for _, path := range []*string{&s.Bin, &s.Library, &s.Control, &s.Tool, &s.Injector} {
 		if *path == "" {
 			continue
 		}

@@ -127,6 +127,11 @@ func (f File) checkLaunch() *Error {
 	if p := checkTexts("pairing.template", []string{f.Pairing.Template}, pairingPlaceholders); p != nil {
 		return p
 	}
+	for name, program := range f.Tools.programs() {
+		if p := checkTexts("tools."+name, []string{program}, []string{"bin", "here"}); p != nil {
+			return p
+		}
+	}
 	return checkEnvironment("launch.environment", f.Launch.Environment, launchPlaceholders)
 }
 

@@ -8,6 +8,7 @@ type File struct {
 	Profile     map[string]Profile `toml:"profile" json:"profile"` // unjailed, jailed
 	Launch      Launch             `toml:"launch" json:"launch"`
 	Pairing     Pairing            `toml:"pairing" json:"pairing"`
+	Tools       Tools              `toml:"tools" json:"tools"`
 	Cancel      Cancel             `toml:"cancel" json:"cancel"`
 	Producer    Producer           `toml:"producer" json:"producer"`
 	Finalizer   Finalizer          `toml:"finalizer" json:"finalizer"`
@@ -65,6 +66,14 @@ type Launch struct {
 // Pairing is a file that is written anew for each attempt, at {pairing}.
 type Pairing struct {
 	Template string `toml:"template" json:"template"`
+}
+
+// Tools are the programs with which the entrypoint makes a library. The suite
+// names them, or stand-ins of its own, as {transpiler}, {compiler} and {binder}.
+type Tools struct {
+	Transpiler string `toml:"transpiler" json:"transpiler"` // TRANSPILER … SOURCE CODE
+	Compiler   string `toml:"compiler" json:"compiler"`     // COMPILER … CODE -o LIBRARY
+	Binder     string `toml:"binder" json:"binder"`
 }
 
 // Cancel is the launcher's own control path; an empty Signal is none.

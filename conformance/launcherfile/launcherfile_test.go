@@ -41,13 +41,13 @@ func TestReferenceLauncherFileRendersALaunch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	argv := []string{"/b/refsup", "run_json", "--so", "/a/fixture.so", "--ohlcv", "/a/ohlcv.csv", "--profile", "jailed",
+	argv := []string{"/b/refsup", "run_json", "--so", "/a/fixture.so", "--ohlcv", "/a/ohlcv.csv",
 		"--report-channel", "supervised/v1", "--terminal-status-fd", "9", "--capabilities-json", "--report-mode", "FULL",
 		"--report-sink", "/x", "--report-max-bytes", " 5 {bin}"}
 	if diff := cmp.Diff(argv, got.Argv); diff != "" {
 		t.Errorf("argv (-want +got):\n%s", diff)
 	}
-	environment := []string{"LANG=C", "PATH=" + searchPath, "PINEFORGE_REPORT_MAX_BYTES=", "TOUCHSTONE_LAUNCH_FD=7"}
+	environment := []string{"LANG=C", "PATH=" + searchPath, "PINEFORGE_PROFILE=jailed", "PINEFORGE_REPORT_MAX_BYTES=", "TOUCHSTONE_LAUNCH_FD=7"}
 	if diff := cmp.Diff(environment, got.Environment); diff != "" {
 		t.Errorf("environment (-want +got):\n%s", diff)
 	}
@@ -69,9 +69,9 @@ func TestActivationIsReplacedOrWithheld(t *testing.T) {
 		argv     string // from the last usual argument on
 		variable string
 	}{
-		"withheld":    {[]string{"channel", "terminal"}, nil, "jailed", ""},
-		"another":     {nil, []scenario.Option{{Knob: "channel", Route: "cli", Value: "x"}, {Knob: "channel", Route: "cli", Value: "y"}}, "jailed --terminal-status-fd 9 --report-channel x --report-channel y", ""},
-		"by variable": {[]string{"channel"}, []scenario.Option{{Knob: "terminal", Route: "env", Value: "7"}}, "jailed", "PINEFORGE_TERMINAL_STATUS_FD=7"},
+		"withheld":    {[]string{"channel", "terminal"}, nil, "ohlcv.csv", ""},
+		"another":     {nil, []scenario.Option{{Knob: "channel", Route: "cli", Value: "x"}, {Knob: "channel", Route: "cli", Value: "y"}}, "ohlcv.csv --terminal-status-fd 9 --report-channel x --report-channel y", ""},
+		"by variable": {[]string{"channel"}, []scenario.Option{{Knob: "terminal", Route: "env", Value: "7"}}, "ohlcv.csv", "PINEFORGE_TERMINAL_STATUS_FD=7"},
 	} {
 		s := plain(c.options...)
 		s.Withheld = c.withheld
@@ -252,7 +252,8 @@ func TestEncodeDecodeKeepsTheFile(t *testing.T) {
 }
 
 func TestCells(t *testing.T) {
-	want := []scenario.Cell{{Facade: "direct", Profile: "unjailed"}, {Facade: "direct", Profile: "jailed"}}
+	want := []scenario.Cell{{Facade: "direct", Profile: "unjailed"}, {Facade: "direct", Profile: "jailed"},
+		{Facade: "entrypoint", Profile: "unjailed"}, {Facade: "entrypoint", Profile: "jailed"}}
 	if got := reference(t).Cells(); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -296,5 +297,64 @@ func TestOptionsKeepTheirValue(t *testing.T) {
 	}
 	if _, err := Parse("good.toml", "/", []byte(minimal+"[facade.direct.options]\ncapabilities = [\"--c\"]\n")); err != nil {
 		t.Errorf("an operation without a value: %v", err)
+	}
+}
+
+// TestEntrypointIsGivenMountsAndTools: variables only, and a stand-in takes the
+// compiler's place unless a source is given.
+func TestEntrypointIsGivenMountsAndTools(t *testing.T) {
+	s, v := plain(scenario.Option{Knob: "report", Route: "env", Value: "5"}), values()
+	s.Cell = scenario.Cell{Facade: "entrypoint", Profile: "jailed"}
+	v.Mounts, v.StandIns = "/m", map[string]string{"compiler": "/t/compiler"}
+	got, err := reference(t).Supervised(s, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"/b/refsup", "entrypoint"}; !slices.Equal(got.Argv, want) {
+		t.Errorf("argv %q, want %q", got.Argv, want)
+	}
+	for _, want := range []string{"PINEFORGE_IN_DIR=/m", "PINEFORGE_REPORT_CHANNEL=supervised/v1", "PINEFORGE_TERMINAL_STATUS_FD=9",
+		"PINEFORGE_PROFILE=jailed", "PINEFORGE_REPORT_MAX_BYTES=5"} {
+		if !slices.Contains(got.Environment, want) {
+			t.Errorf("environment %q lacks %s", got.Environment, want)
+		}
+	}
+	for _, want := range []string{`"transpiler":{"path":"/b/reftranspile"}`, `"compiler":{"path":"/t/compiler"`, `"binder":{"path":"/b/refbind"}`} {
+		if !strings.Contains(got.Pairing, want) {
+			t.Errorf("pairing %s lacks %s", got.Pairing, want)
+		}
+	}
+}
+
+func TestMissingNamesWhatAnEntrypointLacks(t *testing.T) {
+	text := strings.Replace(minimal, "facade.direct", "facade.entrypoint", 1)
+	mounted := strings.Replace(text, "{terminal_fd}", "{terminal_fd} {mounts}", 1)
+	whole := mounted + "[pairing]\ntemplate = '{compiler}'\n"
+	source := func(s *scenario.Scenario) { s.Source = &scenario.Source{Name: "a.cpp"} }
+	for name, c := range map[string]struct {
+		text   string
+		change func(*scenario.Scenario)
+		want   string
+	}{
+		"mounts":      {text, nil, "no way to set {mounts}"},
+		"compiler":    {mounted, nil, "no way to set {compiler}"},
+		"own":         {mounted, source, ""},
+		"binder":      {whole, func(s *scenario.Scenario) { s.Tools = map[string]map[string]string{"binder": nil} }, "no way to set {binder}"},
+		"whole":       {whole, nil, ""},
+		"direct":      {minimal, source, "no tools in facade direct"},
+		"direct only": {minimal, nil, ""},
+	} {
+		f, err := Parse("small.toml", "/here", []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := plain()
+		s.Cell = f.Cells()[0]
+		if c.change != nil {
+			c.change(&s)
+		}
+		if got := strings.Join(f.Missing(s), ", "); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -60,7 +60,7 @@ func (f File) Missing(s scenario.Scenario) []string {
 		return []string{"no profile " + s.Cell.Profile}
 	}
 	facade := f.Facade[s.Cell.Facade]
-	return slices.Concat(missingRequests(endpointRequests(s, Values{}), facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s))
+	return slices.Concat(missingRequests(endpointRequests(s, Values{}), facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s), f.missingBuild(s))
 }
 
 func missingRequests(s scenario.Scenario, options map[string][]string, variables map[string]string) []string {
@@ -126,6 +126,27 @@ func (f File) missingGrants(s scenario.Scenario) []string {
 		}
 	}
 	return missing
+}
+
+// missingBuild is what the scenario asks of the entrypoint's mounts and tools.
+func (f File) missingBuild(s scenario.Scenario) (missing []string) {
+	switch {
+	case s.Cell.Facade != scenario.Entrypoint && s.Builds():
+		return []string{"no tools in facade " + s.Cell.Facade}
+	case s.Cell.Facade == scenario.Entrypoint && !f.CanSet(s.Cell, "mounts"):
+		return []string{"no way to set {mounts}"}
+	}
+	for _, tool := range s.StandIns() {
+		if !slices.Contains(named(f.Pairing.Template), tool) {
+			missing = append(missing, "no way to set {"+tool+"}")
+		}
+	}
+	return missing
+}
+
+// programs are the tools by name.
+func (t Tools) programs() map[string]string {
+	return map[string]string{scenario.Transpiler: t.Transpiler, scenario.Compiler: t.Compiler, scenario.Binder: t.Binder}
 }
 
 func (f File) missingRoles(s scenario.Scenario) []string {

@@ -16,10 +16,10 @@ var (
 
 	filePlaceholders   = []string{"bin", "here", "library", "ohlcv", "attempt"}
 	launchPlaceholders = append([]string{"terminal_fd", "launch_fd", "attempt_id", "grant_report", "grant_diagnostic",
-		"grant_wall", "grant_stall", "memory_or_null", "planned_sink_or_null", "spool", "spool_bytes", "pairing"},
+		"grant_wall", "grant_stall", "memory_or_null", "planned_sink_or_null", "spool", "spool_bytes", "pairing", "mounts"},
 		filePlaceholders...)
 	optionPlaceholders  = append([]string{"value"}, launchPlaceholders...)
-	pairingPlaceholders = filePlaceholders
+	pairingPlaceholders = append([]string{"transpiler", "compiler", "binder"}, filePlaceholders...)
 )
 
 // named is the placeholders of a text, without braces.

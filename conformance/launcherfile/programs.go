@@ -40,6 +40,9 @@ func (f File) texts() map[string][]string {
 	all := map[string][]string{"reference.command": f.Reference.Command, "launch.document": {f.Launch.Document},
 		"pairing.template": {f.Pairing.Template}, "finalizer.executable": {f.Finalizer.Executable}}
 	environments := map[string]map[string]string{"reference": f.Reference.Environment, "launch": f.Launch.Environment}
+	for name, program := range f.Tools.programs() {
+		all["tools."+name] = []string{program}
+	}
 	for name, facade := range f.Facade {
 		all["facade."+name+".command"] = facade.Command
 		environments["facade."+name] = facade.Environment

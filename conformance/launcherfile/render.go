@@ -19,9 +19,11 @@ type Values struct {
 	Library    string // the patched strategy library
 	OHLCV      string
 	Spool      string
-	Pairing    string // where the rendered pairing file is
-	Attempt    string // the attempt folder
-	AttemptID  string // 32 lower-case hexadecimal digits
+	Pairing    string            // where the rendered pairing file is
+	Mounts     string            // folder of the entrypoint's source and market data
+	StandIns   map[string]string // by the tool whose place they take: programs of the suite
+	Attempt    string            // the attempt folder
+	AttemptID  string            // 32 lower-case hexadecimal digits
 	TerminalFD int
 	LaunchFD   int
 	SinkFD     int // of the external sink, where the scenario has one
@@ -174,7 +176,13 @@ func (f File) launchValues(s scenario.Scenario, v Values) map[string]string {
 	values["planned_sink_or_null"] = orNull(s.PlannedSink)
 	values["spool"] = v.Spool
 	values["spool_bytes"] = strconv.FormatUint(s.SpoolBytes(), 10)
-	values["pairing"] = v.Pairing
+	values["pairing"], values["mounts"] = v.Pairing, v.Mounts
+	for name, program := range f.Tools.programs() {
+		values[name] = strings.NewReplacer("{bin}", v.Bin, "{here}", f.Folder).Replace(program)
+		if standIn := v.StandIns[name]; standIn != "" {
+			values[name] = standIn
+		}
+	}
 	return values
 }
 

@@ -57,6 +57,10 @@ type Scenario struct {
 	OldTarget        string            `json:"old_target"` // what the named sink's target holds before the launch; "": it is not there
 	Bars             int               `json:"bars"`       // of the OHLCV file; 0 is DefaultBars
 
+	Source    *Source                      `json:"source"`    // nil: the fixture, by a stand-in for the compiler
+	Tools     map[string]map[string]string `json:"tools"`     // by tool: the arguments of the stand-in that takes its place
+	Unmounted []string                     `json:"unmounted"` // mounts that are missing: strategy, ohlcv
+
 	Paces    []Pace   `json:"paces"`
 	Controls []Rule   `json:"controls"`
 	Faults   []string `json:"faults"`  // lines of package faultinject, done to the launcher's own processes

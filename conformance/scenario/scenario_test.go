@@ -24,7 +24,8 @@ func TestEncodeDecodeKeepsEverything(t *testing.T) {
 		Options: []Option{{"wall", "env", " 5\t"}, {"wall", "cli", ""}}, Grants: Grants{Report: n(0), Memory: n(1 << 52)},
 		PlannedSink: n(9), Spool: Spool{1}, Withheld: []string{"terminal"}, Admission: "cut", Deprived: "filters",
 		Endpoints: Endpoints{Report: "stream", Terminal: "same:report", Numbers: map[string]int{"terminal": 900}}, ExtraDescriptors: 3,
-		Inputs: map[string]string{"x": "1"}, Requests: map[string]string{"path_sink": "/x"}, Bars: 8, Paces: []Pace{{"report", 1, 2}}, HangMS: 99, Faults: []string{},
+		Inputs: map[string]string{"x": "1"}, Requests: map[string]string{"path_sink": "/x"}, Bars: 8,
+		Source: &Source{"a.cpp", "int x;"}, Tools: map[string]map[string]string{"binder": {"out": "9"}}, Unmounted: []string{"ohlcv"}, Paces: []Pace{{"report", 1, 2}}, HangMS: 99, Faults: []string{},
 		Controls: []Rule{{Trigger{"bytes", "report", 5}, Action{Kind: "kill", Who: "producer", Signal: "TERM"}},
 			{Trigger{Kind: "rendezvous", N: 1}, Action{Kind: "poke", Word: 7, Value: "3"}}}}
 	text, err := Encode(s)

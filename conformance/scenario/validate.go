@@ -37,7 +37,7 @@ func Decode(text []byte) (Scenario, error) {
 // Validate says what of the scenario no attempt could do. It knows nothing of
 // the launcher.
 func (s Scenario) Validate() error {
-	checks := []func() error{s.checkHead, s.checkFixture, s.checkOptions, s.Endpoints.Check, s.checkPaces, s.checkControls, s.checkFaults}
+	checks := []func() error{s.checkHead, s.checkFixture, s.checkBuild, s.checkOptions, s.Endpoints.Check, s.checkPaces, s.checkControls, s.checkFaults}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return fmt.Errorf("scenario %s %s/%d: %w", s.Script, s.Cell, s.Number, err)

@@ -16,7 +16,7 @@
 //
 // The first line names the test, says the statement and lists its rules. Every
 // later # line opens a phase and says what is expected. The file is called
-// Tnn-subject.txtar and holds no archive files.
+// Tnn-subject.txtar. Its archive files are sources of strategies.
 //
 // # Lines
 //
@@ -35,7 +35,10 @@
 //
 // # Running
 //
-// A script runs once in each cell of the launcher, its lines in order. Settings
+// A script runs once in each cell of the launcher that its cells line names, or
+// of the direct facade, its lines in order. In a cell of the entrypoint the
+// fixture is mounted as source, and a stand-in for the compiler copies it, unless
+// a source is given. Settings
 // hold until they are changed or fresh forgets them. launch makes one attempt,
 // or several: its dimensions are knob=, route= and value= (together: one more
 // option each), payload= (a document each) and arg.KEY= (a fixture argument
@@ -97,8 +100,8 @@
 //		a control at a moment of the attempt
 //	bars N
 //		bars of the price file
-//	cells FACADE/PROFILE…
-//		run the script in these cells only
+//	cells FACADE[/PROFILE]…
+//		run the script in these cells only; without this line, in those of direct
 //	check ID [because TEXT] NOUN…
 //		assert; see the nouns
 //	control
@@ -145,8 +148,14 @@
 //		make the engine's own document for the current request now
 //	request [mode=WORD] [operation=full|capabilities|validation] [option=NAME[=VALUE]]
 //		what is asked for; an option is one of the launcher file's own
+//	source NAME.cpp|NAME.pine
+//		the strategy as a file of this script, made a library by the launcher's own tools
 //	spool N
 //		bytes of the host's spool
+//	tool NAME [key=value…]
+//		a stand-in for the transpiler, compiler or binder: fixtures/native/tool.c
+//	unmounted strategy|ohlcv…
+//		mounts of the entrypoint that are missing
 //
 // # Nouns
 //

@@ -46,7 +46,7 @@ var conditionWords = []string{"direct", "entrypoint", "jailed", "unjailed"}
 // Refused are testscript's own words (exec, stop, skip, cmp, …), negation,
 // unknown words, ids and conditions, a script without a check, an id of
 // another test without a reason, undefined variables and documents, and
-// archive files, which no verb reads.
+// archive files that no source line reads.
 func Lint(s Script, fixtures []string) []Problem {
 	l := &linter{script: s, fixtures: fixtures, known: map[string]bool{}, names: map[string]bool{}}
 	for _, name := range predefined {
@@ -82,7 +82,9 @@ func (l *linter) header() {
 		if slices.Contains(l.script.files[:i], name) {
 			l.report(1, "archive file %q stands twice", name)
 		}
-		l.report(1, "archive file %q: no verb reads files; use document", name)
+		if !slices.ContainsFunc(l.script.Statements, func(s Statement) bool { return s.verb() == "source" && len(s.Words) > 1 && s.Words[1].encode() == name }) {
+			l.report(1, "archive file %q: no source line reads it", name)
+		}
 	}
 }
 
@@ -144,6 +146,10 @@ func (l *linter) flow(s Statement, name string, arguments []string) {
 		l.known[sizeVariable(arguments[0])] = true
 	case "payload":
 		l.document(s.Line, arguments[0])
+	case "source":
+		if !slices.Contains(l.script.files, arguments[0]) {
+			l.report(s.Line, "no archive file %q", arguments[0])
+		}
 	case "fixture":
 		if len(l.fixtures) > 0 && !slices.Contains(l.fixtures, arguments[0]) {
 			l.report(s.Line, "unknown fixture %q", arguments[0])

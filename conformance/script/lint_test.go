@@ -1,6 +1,7 @@
 package script
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -74,7 +75,7 @@ func TestLintRefuses(t *testing.T) {
 		"faults miscounted":      {head + "inject on write fd report ; do short 1\nlaunch\ncheck T14.01 faults 2 fired\n", "the rules are 1"},
 		"fault of an unknown fd": {head + "inject on write fd R ; do short 1\n" + sound, "inject"},
 		"fault that is no rule":  {head + "inject write report short\n" + sound, "inject"},
-		"archive file":           {head + sound + "-- a --\n", "no verb reads files"},
+		"archive file":           {head + sound + "-- a --\n", "no source line reads it"},
 		"archive file twice":     {head + sound + "-- a --\n-- a --\n", "stands twice"},
 		"malformed verb":         {head + "limit report\n" + sound, "want key=value"},
 		"endpoint kind":          {head + "endpoint report=tube\n" + sound, "none of"},
@@ -134,5 +135,39 @@ func TestCellsNarrow(t *testing.T) {
 	}
 	if got := s.Cells(all); len(got) != 1 || got[0] != all[1] {
 		t.Errorf("got %v", got)
+	}
+}
+
+// TestCellsWithoutALineAreThoseOfDirect: a facade's name alone stands for its cells.
+func TestCellsWithoutALineAreThoseOfDirect(t *testing.T) {
+	all := []scenario.Cell{{Facade: "direct", Profile: "unjailed"}, {Facade: "entrypoint", Profile: "unjailed"}, {Facade: "entrypoint", Profile: "jailed"}}
+	for line, want := range map[string][]scenario.Cell{"": all[:1], "cells entrypoint\n": all[1:], "cells direct entrypoint/jailed\n": {all[0], all[2]}} {
+		s, err := Parse("T01-x.txtar", []byte("# T1 Something (R01)\n"+line+"launch\ncheck T1.17 exit 0\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Cells(all); !slices.Equal(got, want) {
+			t.Errorf("%q: got %v, want %v", line, got, want)
+		}
+	}
+}
+
+// TestSourceIsAFileOfTheScript: both ways round.
+func TestSourceIsAFileOfTheScript(t *testing.T) {
+	head := "# T5 Something (R04)\nsource a.cpp\nlaunch\ncheck T5.04 exit 0\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"sound":    {head + "-- a.cpp --\nint x;\n", ""},
+		"no file":  {head, `no archive file "a.cpp"`},
+		"not read": {head + "-- a.cpp --\nint x;\n-- b.cpp --\n", `archive file "b.cpp": no source line reads it`},
+		"no code":  {"# T5 Something (R04)\nsource a.txt\nlaunch\ncheck T5.04 exit 0\n", "want NAME.cpp or NAME.pine"},
+	} {
+		s, err := Parse("T05-x.txtar", []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		problems := fmt.Sprint(Lint(s, nil))
+		if (c.want == "" && problems != "[]") || !strings.Contains(problems, c.want) {
+			t.Errorf("%s: got %s, want %q", name, problems, c.want)
+		}
 	}
 }

@@ -23,6 +23,7 @@ type Script struct {
 	Source     []byte
 	Statements []Statement
 	files      []string // names in the archive
+	texts      map[string]string
 }
 
 // Statement is one line that is neither blank nor a comment.
@@ -45,9 +46,10 @@ var heading = regexp.MustCompile(`^# (T[1-9][0-9]?) (.+) \((R[0-9]{2}(?:, R[0-9]
 // Parse reads a script's text. name is its file name.
 func Parse(name string, source []byte) (Script, error) {
 	archive := txtar.Parse(source)
-	s := Script{Name: strings.TrimSuffix(filepath.Base(name), ".txtar"), Source: source}
+	s := Script{Name: strings.TrimSuffix(filepath.Base(name), ".txtar"), Source: source, texts: map[string]string{}}
 	for _, f := range archive.Files {
 		s.files = append(s.files, f.Name)
+		s.texts[f.Name] = string(f.Data)
 	}
 	lines := strings.Split(string(archive.Comment), "\n")
 	match := heading.FindStringSubmatch(lines[0])
@@ -108,7 +110,7 @@ func conditionHolds(word string, cell scenario.Cell) bool {
 }
 
 // Cells are those of the launcher's cells in which the script runs, in their
-// order: all, or the ones that its header verb names.
+// order: those of the direct facade, or the ones that its header verb names.
 func (s Script) Cells(all []scenario.Cell) []scenario.Cell {
 	var named []string
 	for _, statement := range s.Statements {
@@ -120,7 +122,7 @@ func (s Script) Cells(all []scenario.Cell) []scenario.Cell {
 	}
 	var cells []scenario.Cell
 	for _, c := range all {
-		if len(named) == 0 || slices.Contains(named, c.String()) {
+		if slices.Contains(named, c.Facade) || slices.Contains(named, c.String()) || (len(named) == 0 && c.Facade == "direct") {
 			cells = append(cells, c)
 		}
 	}

@@ -33,7 +33,7 @@ var verbs map[string]verb
 
 func init() {
 	verbs = map[string]verb{
-		"cells":             {"cells FACADE/PROFILE…", "run the script in these cells only", false, lintCells, nothing},
+		"cells":             {"cells FACADE[/PROFILE]…", "run the script in these cells only; without this line, in those of direct", false, lintCells, nothing},
 		"fresh":             {"fresh", "forget every setting and control; documents and numbers stay", false, lintNone, (*session).fresh},
 		"fixture":           fixtureVerb(),
 		"document":          {"document NAME BASE [op…]", "build exact bytes; sets $NAME_size", false, lintDocument, (*session).document},
@@ -53,6 +53,9 @@ func init() {
 		"spool":             setting("spool N", "bytes of the host's spool", setSpool),
 		"planned-sink":      setting("planned-sink N", "planned sink bytes", setPlannedSink),
 		"old-target":        setting("old-target TEXT", "what the target of the named sink holds before the launch", setOldTarget),
+		"source":            {"source NAME.cpp|NAME.pine", "the strategy as a file of this script, made a library by the launcher's own tools", true, lintSource, (*session).source},
+		"tool":              setting("tool NAME [key=value…]", "a stand-in for the transpiler, compiler or binder: fixtures/native/tool.c", setTool),
+		"unmounted":         setting("unmounted strategy|ohlcv…", "mounts of the entrypoint that are missing", setUnmounted),
 		"hang":              setting("hang DUR", "when the driver gives up", setHang),
 		"pace":              setting("pace CHANNEL bytes=N every=DUR", "a slower reader", setPace),
 		"at":                setting("at TRIGGER ACTION", "a control at a moment of the attempt", setControl),
@@ -126,7 +129,7 @@ func lintWords(low, high int) func([]string) error {
 }
 
 func lintCells(arguments []string) error {
-	known := []string{"direct/unjailed", "direct/jailed", "entrypoint/unjailed", "entrypoint/jailed"}
+	known := []string{"direct", "entrypoint", "direct/unjailed", "direct/jailed", "entrypoint/unjailed", "entrypoint/jailed"}
 	if len(arguments) == 0 {
 		return errors.New("no cell")
 	}
