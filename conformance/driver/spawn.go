@@ -181,7 +181,9 @@ func closeGiven(gifts []given) error {
 	return errors.Join(errs...)
 }
 
-// fork starts the process with exactly the given descriptors.
+// fork starts the process with exactly the given descriptors, in a session of
+// its own: what signals its own group, under a launcher that contains nothing,
+// must not reach the suite.
 func fork(c launcherfile.Command, gifts []given) (int, error) {
 	program, err := executable(c.Argv[0], c.Path())
 	if err != nil {
@@ -192,7 +194,8 @@ func fork(c launcherfile.Command, gifts []given) (int, error) {
 	for _, g := range gifts {
 		files[g.number] = uintptr(g.fd)
 	}
-	pid, err := syscall.ForkExec(program, c.Argv, &syscall.ProcAttr{Dir: workFolder, Env: c.Environment, Files: files})
+	pid, err := syscall.ForkExec(program, c.Argv, &syscall.ProcAttr{Dir: workFolder, Env: c.Environment, Files: files,
+		Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
 		return 0, fmt.Errorf("start %s: %w", program, err)
 	}
