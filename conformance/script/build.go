@@ -2,7 +2,9 @@ package script
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"touchstone/conformance/scenario"
 )
@@ -14,13 +16,30 @@ func lintSource(arguments []string) error {
 	return scenario.CheckSourceName(arguments[0])
 }
 
+// sourceFor is the archive file that holds a source for one strategy ABI:
+// NAME.ABI.cpp. A source that needs no ABI is NAME.cpp.
+func sourceFor(name, abi string) string {
+	extension := filepath.Ext(name)
+	return strings.TrimSuffix(name, extension) + "." + abi + extension
+}
+
+// holdsSource says whether an archive file is what a source line reads, for
+// whatever ABI.
+func holdsSource(file, name string) bool {
+	parts := strings.Split(file, ".")
+	return file == name || (len(parts) == 3 && sourceFor(name, parts[1]) == file)
+}
+
 func (s *session) source(arguments []string) error {
 	if err := lintSource(arguments); err != nil {
 		return err
 	}
-	text, found := s.script.texts[arguments[0]]
+	text, found := s.script.texts[sourceFor(arguments[0], s.file.Producer.ABI)]
 	if !found {
-		return fmt.Errorf("no file %q in the script", arguments[0])
+		text, found = s.script.texts[arguments[0]]
+	}
+	if !found {
+		return &needsError{"the script has no source " + arguments[0] + " for ABI " + s.file.Producer.ABI}
 	}
 	s.next.Source = &scenario.Source{Name: arguments[0], Text: text}
 	return nil

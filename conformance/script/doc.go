@@ -149,7 +149,7 @@
 //	request [mode=WORD] [operation=full|capabilities|validation] [option=NAME[=VALUE]]
 //		what is asked for; an option is one of the launcher file's own
 //	source NAME.cpp|NAME.pine
-//		the strategy as a file of this script, made a library by the launcher's own tools
+//		the strategy as a file of this script (or NAME.ABI.cpp, for one ABI), made a library by the launcher's own tools
 //	spool N
 //		bytes of the host's spool
 //	tool NAME [key=value…]

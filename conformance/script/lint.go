@@ -82,7 +82,7 @@ func (l *linter) header() {
 		if slices.Contains(l.script.files[:i], name) {
 			l.report(1, "archive file %q stands twice", name)
 		}
-		if !slices.ContainsFunc(l.script.Statements, func(s Statement) bool { return s.verb() == "source" && len(s.Words) > 1 && s.Words[1].encode() == name }) {
+		if !slices.ContainsFunc(l.script.Statements, func(s Statement) bool { return s.verb() == "source" && len(s.Words) > 1 && holdsSource(name, s.Words[1].encode()) }) {
 			l.report(1, "archive file %q: no source line reads it", name)
 		}
 	}
@@ -147,7 +147,7 @@ func (l *linter) flow(s Statement, name string, arguments []string) {
 	case "payload":
 		l.document(s.Line, arguments[0])
 	case "source":
-		if !slices.Contains(l.script.files, arguments[0]) {
+		if !slices.ContainsFunc(l.script.files, func(file string) bool { return holdsSource(file, arguments[0]) }) {
 			l.report(s.Line, "no archive file %q", arguments[0])
 		}
 	case "fixture":

@@ -53,7 +53,7 @@ func init() {
 		"spool":             setting("spool N", "bytes of the host's spool", setSpool),
 		"planned-sink":      setting("planned-sink N", "planned sink bytes", setPlannedSink),
 		"old-target":        setting("old-target TEXT", "what the target of the named sink holds before the launch", setOldTarget),
-		"source":            {"source NAME.cpp|NAME.pine", "the strategy as a file of this script, made a library by the launcher's own tools", true, lintSource, (*session).source},
+		"source":            {"source NAME.cpp|NAME.pine", "the strategy as a file of this script (or NAME.ABI.cpp, for one ABI), made a library by the launcher's own tools", true, lintSource, (*session).source},
 		"tool":              setting("tool NAME [key=value…]", "a stand-in for the transpiler, compiler or binder: fixtures/native/tool.c", setTool),
 		"unmounted":         setting("unmounted strategy|ohlcv…", "mounts of the entrypoint that are missing", setUnmounted),
 		"hang":              setting("hang DUR", "when the driver gives up", setHang),
