@@ -174,6 +174,8 @@ static void read_verdict(struct supervisor *s)
 		        "\"channel\":\"candidate\",\"reason\":\"protocol\"");
 	if (s->verdict.kind == VERDICT_FAULT)
 		internal_fault(s);
+	if (s->verdict.kind == VERDICT_STORAGE) /* R09: the storage has the sink's code, whatever it keeps */
+		observe(s, RANK_TRANSPORT, ORDER_SINK, "report_sink_failed", "\"reason\":\"sink_io\"");
 }
 
 void read_worker(struct supervisor *s)

@@ -11,6 +11,7 @@ enum verdict_kind {
 	VERDICT_MALFORMED,  /* a byte or a whole value that cannot be right */
 	VERDICT_PARTIAL,    /* the stream ended early; its cause is for the supervisor to find (R19) */
 	VERDICT_FAULT,      /* the worker itself failed */
+	VERDICT_STORAGE,    /* what keeps the document failed */
 };
 
 /* The worker's answer, sent as it stands. args holds the compact text of a claim's arguments, where they fit. */

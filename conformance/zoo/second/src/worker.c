@@ -40,7 +40,7 @@ static void judge(int socket, int file, struct shape *shape, struct verdict *ver
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 || !put(file, bytes, (size_t)n)) {
-			verdict->kind = VERDICT_FAULT;
+			verdict->kind = n < 0 ? VERDICT_FAULT : VERDICT_STORAGE;
 			return;
 		}
 		verdict->kind = shape_add(shape, bytes, (size_t)n);
