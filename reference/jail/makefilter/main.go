@@ -132,6 +132,8 @@ var deniedForms = []struct {
 	values   []uint64
 }{
 	{"prctl", 0, seccomp.CompareMaskedEqual, []uint64{low32, unix.PR_SET_SECCOMP}},
+	// answers calls inside the producer, before any filter sees them
+	{"prctl", 0, seccomp.CompareMaskedEqual, []uint64{low32, unix.PR_SET_SYSCALL_USER_DISPATCH}},
 	{"fcntl", 1, seccomp.CompareMaskedEqual, []uint64{low32, unix.F_SETPIPE_SZ}},
 	{"ioctl", 1, seccomp.CompareMaskedEqual, []uint64{low32, unix.TIOCSTI}},
 	{"ioctl", 1, seccomp.CompareMaskedEqual, []uint64{low32, unix.TIOCLINUX}},
