@@ -100,6 +100,9 @@ func (a *attempt) act(action scenario.Action) error {
 		}
 		return a.signal(action.Who, unix.SIGCONT)
 	case scenario.DoCancel:
+		if a.scenario.Kind == scenario.Hosted {
+			return a.signal(scenario.Supervisor, unix.SignalNum("SIG"+a.launcher.Host.Cancel)) // the started process: the host
+		}
 		return a.signal(scenario.Supervisor, unix.SignalNum("SIG"+a.launcher.Cancel.Signal))
 	case scenario.DoObserve:
 		return a.observe(action.Who)

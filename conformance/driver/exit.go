@@ -62,8 +62,11 @@ func (a *attempt) sampleSize() {
 
 func (a *attempt) exitSeen(now, read int64, ws unix.WaitStatus, usage unix.Rusage) {
 	who := "process"
-	if a.scenario.Kind == scenario.Launch {
+	switch a.scenario.Kind {
+	case scenario.Launch:
 		who = scenario.Supervisor
+	case scenario.Hosted:
+		who = "host"
 	}
 	status, signal := exitDetails(ws)
 	a.exited = true

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -87,7 +88,7 @@ func (a *attempt) planLaunch() error {
 		Spool: a.given(spoolFolder), Pairing: a.given(pairingFile), Attempt: a.setup.Place, AttemptID: hex.EncodeToString(id[:]),
 		TerminalFD: a.plan.number(scenario.ChannelTerminal), LaunchFD: a.plan.launch,
 		SinkFD: a.plan.number(scenario.ChannelSink), PhaseFD: a.plan.number(scenario.ChannelPhase)}
-	if err := a.patchLibrary(); err != nil {
+	if err := errors.Join(a.patchLibrary(), a.prepareHost()); err != nil {
 		return err
 	}
 	if err := a.fillMounts(); err != nil {
@@ -120,6 +121,9 @@ func (a *attempt) render() (launcherfile.Command, error) {
 	case scenario.Control:
 		return launcherfile.Command{Argv: []string{a.setup.Control, a.library.path},
 			Environment: []string{"LANG=C", "PATH=" + os.Getenv("PATH")}}, nil
+	}
+	if a.scenario.Kind == scenario.Hosted {
+		return a.launcher.Hosted(a.scenario, a.values)
 	}
 	return a.launcher.Supervised(a.scenario, a.values)
 }

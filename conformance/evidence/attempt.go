@@ -23,6 +23,13 @@ const (
 	TranscriptFile = "transcript.pcapng"
 )
 
+// DispositionFile is the document in which a host under test says what has
+// become of its attempt.
+const DispositionFile = "disposition.bin"
+
+// Disposition is the name of DispositionFile's bytes in events.
+const Disposition = "disposition"
+
 // ChannelFile is the name of the file of an endpoint that is read as bytes.
 func ChannelFile(name string) string { return name + ".bin" }
 

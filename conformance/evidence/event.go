@@ -174,7 +174,7 @@ type Producers struct {
 // Exit is the wait status of the started process. Exactly one of Status and
 // Signal is set.
 type Exit struct {
-	Who    string `json:"who"` // supervisor; process for an unsupervised one
+	Who    string `json:"who"` // supervisor; host for a host under test; process for an unsupervised one
 	PID    int    `json:"pid"`
 	Status *int   `json:"status"`
 	Signal *int   `json:"signal"`
@@ -245,6 +245,22 @@ type Lateness struct {
 type Leftover struct {
 	What   string `json:"what"` // process, cgroup, mount, file, ipc
 	Detail string `json:"detail"`
+}
+
+// Relayed is one thing that the relay in the supervisor's place did. It is
+// recorded when the attempt is over; At is when it was done.
+type Relayed struct {
+	At     int64  `json:"at"` // nanoseconds of CLOCK_MONOTONIC
+	Did    string `json:"did"`
+	Size   int64  `json:"size"` // bytes, of what has some
+	Detail string `json:"detail"`
+}
+
+// Result is a file that the host under test left where its results belong.
+type Result struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"` // bytes
+	SHA256 string `json:"sha256"`
 }
 
 // Fault says that the driver itself could not do its part: nothing can be
@@ -320,6 +336,12 @@ func (Lateness) Kind() string { return "lateness" }
 
 // Kind is the value of the member kind.
 func (Leftover) Kind() string { return "leftover" }
+
+// Kind is the value of the member kind.
+func (Relayed) Kind() string { return "relayed" }
+
+// Kind is the value of the member kind.
+func (Result) Kind() string { return "result" }
 
 // Kind is the value of the member kind.
 func (Fault) Kind() string { return "fault" }

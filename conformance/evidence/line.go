@@ -40,6 +40,8 @@ var codecs = map[string]codec{
 	"watchdog":                       codecOf[Watchdog](),
 	"lateness":                       codecOf[Lateness](),
 	"leftover":                       codecOf[Leftover](),
+	"relayed":                        codecOf[Relayed](),
+	"result":                         codecOf[Result](),
 	"fault":                          codecOf[Fault](),
 	"hashes":                         codecOf[Hashes](),
 	"end":                            codecOf[End](),

@@ -30,7 +30,7 @@ var (
 const maxSlackMS = 5000
 
 func (f File) check() *Error {
-	checks := []func() *Error{f.checkHead, f.checkFacades, f.checkProfiles, f.checkLaunch, f.checkRoles, f.checkReference, f.checkGaps}
+	checks := []func() *Error{f.checkHead, f.checkFacades, f.checkProfiles, f.checkLaunch, f.checkRoles, f.checkHost, f.checkReference, f.checkGaps}
 	for _, check := range checks {
 		if problem := check(); problem != nil {
 			return problem

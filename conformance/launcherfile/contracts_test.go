@@ -135,7 +135,7 @@ func TestManualListsThePlaceholders(t *testing.T) {
 		got = append(got, row[1])
 	}
 	slices.Sort(got)
-	if want := slices.Sorted(slices.Values(optionPlaceholders)); !slices.Equal(got, want) {
+	if want := slices.Sorted(slices.Values(hostPlaceholders)); !slices.Equal(got, want) {
 		t.Errorf("the manual has %q, the reader %q", got, want)
 	}
 }

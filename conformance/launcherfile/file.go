@@ -10,6 +10,7 @@ type File struct {
 	Pairing     Pairing            `toml:"pairing" json:"pairing"`
 	Tools       Tools              `toml:"tools" json:"tools"`
 	Cancel      Cancel             `toml:"cancel" json:"cancel"`
+	Host        Host               `toml:"host" json:"host,omitzero"`
 	Producer    Producer           `toml:"producer" json:"producer"`
 	Finalizer   Finalizer          `toml:"finalizer" json:"finalizer"`
 	Reference   Reference          `toml:"reference" json:"reference"`

@@ -59,6 +59,9 @@ func (f File) Missing(s scenario.Scenario) []string {
 	if _, described := f.Profile[s.Cell.Profile]; !described {
 		return []string{"no profile " + s.Cell.Profile}
 	}
+	if s.Kind == scenario.Hosted {
+		return f.missingHost(s)
+	}
 	facade := f.Facade[s.Cell.Facade]
 	return slices.Concat(missingRequests(endpointRequests(s, Values{}), facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s), f.missingBuild(s))
 }

@@ -28,6 +28,10 @@ type Values struct {
 	LaunchFD   int
 	SinkFD     int // of the external sink, where the scenario has one
 	PhaseFD    int // of the external progress, where the scenario has one
+	// Of a hosted attempt only.
+	Results   string // folder where the host's results belong
+	Relay     string // the relay's program
+	RelayPlan string // its plan file
 }
 
 // Command is a process to start, all placeholders filled in.

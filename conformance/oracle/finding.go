@@ -65,6 +65,8 @@ type Facts struct {
 	Documents map[string][]byte
 	// Control is the unsupervised run of the fixture, nil when none was made.
 	Control *evidence.Attempt
+	// Host is how the launcher's host tells its decision.
+	Host Host
 	// SuccessMembers and FailureMembers are the top-level members by which a
 	// document of the current request, and a failure document, are known.
 	// Empty ones stand for engine, and engine with error (C-30).

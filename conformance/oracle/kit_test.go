@@ -117,6 +117,7 @@ type model struct {
 	signal     int
 	extra      []evidence.Body
 	sink       []byte // of the external one
+	decision   string // of a host under test, "": none
 	artifact   []byte // at the named sink's target, nil: none
 	late       bool   // the sink comes after the report
 	unsettled  bool
@@ -276,6 +277,9 @@ func (m *model) events(w *evidence.Writer) {
 	}
 	if m.artifact != nil {
 		w.Append(next(), evidence.Artifact, evidence.ArtifactFile, m.artifact)
+	}
+	if m.decision != "" {
+		w.Append(next(), evidence.Disposition, evidence.DispositionFile, []byte(m.decision))
 	}
 	if m.stderr != nil {
 		w.Open(evidence.StderrFile)

@@ -42,6 +42,8 @@ var nouns = []noun{
 	{"producers-at-first-report-byte", "producers-at-first-report-byte N", "live processes with the fixture's library when the report's first byte came", parseProducers},
 	{"ended-before-packet", "ended-before-packet ENDPOINT,…", "data endpoints that had ended when the packet was taken", parseEndedBefore},
 	{"faults", "faults N fired | faults RULE=N… | faults closed-once", "how many rules of the fault plan did all that they were asked; how often a rule acted; no descriptor that a close failed on is closed again, as a rule that marks every close shows", parseFaults},
+	{"disposition", "disposition accepted | rejected CODE [arg=value…] [authority=host|supervisor] | supervisor exit=N | supervisor signal=N | record none | record believed | prefix CHANNEL bytes=N | nothing-left | attempt-known", "what the host under test decided, once, with no accepted result beside a rejection; how it says the supervisor ended; what it believed; what it saw; that nothing else is left; that it names its attempt", parseDisposition},
+	{"relayed", "relayed WHAT | relayed WHAT detail TEXT", "what the relay in the supervisor's place saw or did: started, received, edited, sent, forwarded, cancelled, killed, stopped, held, supervised, ends", parseRelayed},
 	{"attempts", "attempts same-outcome", "all attempts of the launch have the same exit, class, failure and report", parseAttempts},
 }
 

@@ -8,6 +8,7 @@ const (
 	Launch    Kind = "launch"    // the launcher under test
 	Reference Kind = "reference" // the launcher file's unsupervised command
 	Control   Kind = "control"   // the fixture with no supervision: a positive control
+	Hosted    Kind = "hosted"    // the launcher's own host, with a relay in the supervisor's place
 )
 
 // Operation is the operation that the request asks for.
@@ -65,6 +66,8 @@ type Scenario struct {
 	Controls []Rule   `json:"controls"`
 	Faults   []string `json:"faults"`  // lines of package faultinject, done to the launcher's own processes
 	HangMS   uint64   `json:"hang_ms"` // the driver gives up here; 0: see HangLimit
+
+	Relay []string `json:"relay,omitzero"` // of a hosted attempt: what the relay does, see ParseRelay
 }
 
 // DefaultBars is the number of bars in the OHLCV file of an attempt.

@@ -37,7 +37,7 @@ func Decode(text []byte) (Scenario, error) {
 // Validate says what of the scenario no attempt could do. It knows nothing of
 // the launcher.
 func (s Scenario) Validate() error {
-	checks := []func() error{s.checkHead, s.checkFixture, s.checkBuild, s.checkOptions, s.Endpoints.Check, s.checkPaces, s.checkControls, s.checkFaults}
+	checks := []func() error{s.checkHead, s.checkFixture, s.checkBuild, s.checkOptions, s.Endpoints.Check, s.checkPaces, s.checkControls, s.checkFaults, s.checkRelay}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return fmt.Errorf("scenario %s %s/%d: %w", s.Script, s.Cell, s.Number, err)
@@ -56,7 +56,7 @@ func (s Scenario) checkHead() error {
 	return first(
 		oneOf("facade", s.Cell.Facade, "direct", "entrypoint"),
 		oneOf("profile", s.Cell.Profile, "unjailed", "jailed"),
-		oneOf("kind", string(s.Kind), string(Launch), string(Reference), string(Control)),
+		oneOf("kind", string(s.Kind), string(Launch), string(Reference), string(Control), string(Hosted)),
 		oneOf("admission", s.Admission, "", AdmissionNone, AdmissionCut),
 		CheckDeprived(s.Deprived),
 		oneOf("operation", string(s.Operation), "", string(Full), string(Capabilities), string(Validation)),
@@ -203,4 +203,12 @@ func (s Scenario) checkFaults() error {
 		}
 	}
 	return nil
+}
+
+func (s Scenario) checkRelay() error {
+	if len(s.Relay) > 0 && s.Kind != Hosted {
+		return fmt.Errorf("relay: the attempt has no host of its own")
+	}
+	_, err := ParseRelay(s.Relay)
+	return err
 }

@@ -77,6 +77,16 @@
 // (the other end of that pair). A terminal endpoint that is no packet socket is
 // read as bytes.
 //
+// A launch after host is of the launcher's own host, which starts our relay in
+// the supervisor's place, and that the real supervisor. Without words the relay
+// is honest. It can change the record (set.PATH=JSON, drop.PATH; the record
+// counts itself anew), its packet (append=TEXT, pad=N and cut=N bytes, empty),
+// how it is sent (copies=N, delay=DUR, held: another process keeps the endpoint
+// open), end with exit=N, and kill=POINT the supervisor or stop=POINT, for the
+// host the supervisor itself, at child, report:N, sink:N (bytes passed on),
+// packet (there, not passed on) or sent. What it was told and did not do makes a check
+// broken. The universal assertions do not speak of hosts.
+//
 // The bases of a document are reference (this launcher's own unsupervised
 // document of fixture plain for the current request), report (what the last
 // launch delivered), capabilities, validation,
@@ -122,6 +132,8 @@
 //		host grants: report diagnostic wall stall memory
 //	hang DUR
 //		when the driver gives up
+//	host [RELAY-WORD…]
+//		the next launches are of the launcher's own host, with our relay in the supervisor's place; words above
 //	inject [NAME:] RULE… | inject bind NAME: path PATTERN
 //		a fault in the launcher's own processes, in faultinject's words; its objects are endpoints and what a bind names
 //	inputs KEY=VALUE…
@@ -185,6 +197,8 @@
 //		the producer's descriptors, as it lists them and as the host sees them
 //	diagnostics equal TEXT | size N | pattern N | first N of-pattern | contain TEXT | lack TEXT
 //		the bytes of the diagnostic endpoint, without what the harness may add; pattern: exactly N bytes of the fixtures' pattern, first: at most N
+//	disposition accepted | rejected CODE [arg=value…] [authority=host|supervisor] | supervisor exit=N | supervisor signal=N | record none | record believed | prefix CHANNEL bytes=N | nothing-left | attempt-known
+//		what the host under test decided, once, with no accepted result beside a rejection; how it says the supervisor ended; what it believed; what it saw; that nothing else is left; that it names its attempt
 //	elapsed <DUR | >DUR
 //		from the launch to the supervisor's exit; the launcher's slack is added to an upper bound
 //	ended-before-packet ENDPOINT,…
@@ -225,6 +239,8 @@
 //		a scalar of the record by its dotted path
 //	refused
 //		complete=false, a nonzero exit, a failure, and on the report nothing or one failure document
+//	relayed WHAT | relayed WHAT detail TEXT
+//		what the relay in the supervisor's place saw or did: started, received, edited, sent, forwarded, cancelled, killed, stopped, held, supervised, ends
 //	report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE
 //		the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own
 //	sink absent | internal | exported | verified | unverified | unpublished

@@ -219,7 +219,14 @@ func (s *session) facts() oracle.Facts {
 		FailureMembers:     s.file.Shape["failure"].Members,
 		Documents:          s.documents,
 		Control:            s.controlled,
+		Host:               hostFacts(s.file.Host.Disposition),
 	}
+}
+
+func hostFacts(d launcherfile.Disposition) oracle.Host {
+	return oracle.Host{File: d.File, Report: d.Report, Sink: d.Sink, Outcome: d.Outcome, Accepted: d.Accepted, Rejected: d.Rejected,
+		Code: d.Code, Args: d.Args, Authority: d.Authority, HostWord: d.HostWord, Exit: d.Exit, Signal: d.Signal, Record: d.Record,
+		Attempt: d.Attempt, ReportBytes: d.ReportBytes, DiagnosticBytes: d.DiagnosticBytes, SinkBytes: d.SinkBytes}
 }
 
 // check records one finding and never stops the script.

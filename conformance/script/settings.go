@@ -310,3 +310,13 @@ func parseAction(words []string) (scenario.Action, error) {
 	}
 	return a, fmt.Errorf("unknown action %q", a.Kind)
 }
+
+// setHost makes the next launches hosted ones, with an honest relay or one that
+// does as the words say.
+func setHost(s *scenario.Scenario, words []string) error {
+	if _, err := scenario.ParseRelay(words); err != nil {
+		return err
+	}
+	s.Kind, s.Relay = scenario.Hosted, words
+	return nil
+}
