@@ -20,7 +20,7 @@ type Host struct {
 	ReportBytes, DiagnosticBytes, SinkBytes string
 }
 
-// parseDisposition reads: accepted | rejected CODE [arg=value…] [authority=host|supervisor] |
+// parseDisposition reads: accepted | none | rejected CODE [arg=value…] [authority=host|supervisor] |
 // supervisor exit=N | supervisor signal=N | record none | record believed |
 // prefix CHANNEL bytes=N | nothing-left | attempt-known.
 func parseDisposition(words []string) (test, error) {
@@ -28,11 +28,11 @@ func parseDisposition(words []string) (test, error) {
 		return test{}, err
 	}
 	switch words[0] {
-	case "accepted", "nothing-left", "attempt-known":
+	case "accepted", "none", "nothing-left", "attempt-known":
 		if err := exactly(words, 1); err != nil {
 			return test{}, err
 		}
-		return hosted(map[string]func(*view, *wants){"accepted": accepted, "nothing-left": nothingLeft, "attempt-known": attemptKnown}[words[0]])
+		return hosted(map[string]func(*view, *wants){"accepted": accepted, "none": undisposed, "nothing-left": nothingLeft, "attempt-known": attemptKnown}[words[0]])
 	case "rejected":
 		return parseRejected(words[1:])
 	case "record":
@@ -137,6 +137,22 @@ func accepted(v *view, w *wants) {
 	}
 }
 
+func noResult(v *view, w *wants) {
+	for _, name := range []string{v.facts.Host.Report, v.facts.Host.Sink} {
+		_, kept := v.result(name)
+		w.that(!kept, name+" among the results", "nothing accepted")
+	}
+}
+
+// undisposed: a host that did not come to its decision has accepted nothing.
+//
+// Rules: R13.
+func undisposed(v *view, w *wants) {
+	noResult(v, w)
+	_, decided := v.result(v.facts.Host.File)
+	w.that(!decided, "a disposition", "none")
+}
+
 // parseRejected: an arg authority is the decision's, all others are the cause's.
 func parseRejected(words []string) (test, error) {
 	if err := atLeast(words, 1); err != nil {
@@ -165,10 +181,7 @@ func parseRejected(words []string) (test, error) {
 // Rules: R14.
 func rejected(v *view, w *wants, code string, args []condition, authority string) {
 	h, d := v.facts.Host, v.decision(w)
-	for _, name := range []string{h.Report, h.Sink} {
-		_, kept := v.result(name)
-		w.that(!kept, name+" among the results", "nothing accepted")
-	}
+	noResult(v, w)
 	if d == nil {
 		return
 	}

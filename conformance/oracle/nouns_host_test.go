@@ -57,6 +57,8 @@ var hostCases = []hostCase{
 	{words: statusIO, disposition: rejectedText, change: func(m *hostModel) { m.facts.Host.Authority = "" }, verdict: NotRun},
 	{words: statusIO, disposition: rejectedText, change: func(m *hostModel) { m.relayed = append(m.relayed, evidence.Relayed{Did: "failed"}) }, verdict: Broken},
 	{words: statusIO, disposition: rejectedText, relay: []string{"kill=packet"}, change: func(m *hostModel) { m.relayed = m.relayed[:2] }, verdict: Broken},
+	{words: "disposition none", change: leaving("report")},
+	{words: "disposition none", change: leaving("disposition")},
 	{words: "disposition supervisor signal=9", disposition: rejectedText, change: replacing(`"signal":9`, `"signal":15`)},
 	{words: "disposition supervisor signal=9", disposition: rejectedText, change: replacing(`"exit_status":null`, `"exit_status":9`)},
 	{words: "disposition supervisor exit=0", disposition: acceptedText, change: replacing(`"exit_status":0`, `"exit_status":1`)},
@@ -79,7 +81,10 @@ func (c hostCase) judge(t *testing.T, changed bool) Finding {
 		facts: Facts{Host: Host{File: "disposition", Report: "report", Sink: "sink", Outcome: "outcome", Accepted: "accepted", Rejected: "rejected",
 			Code: "cause.code", Args: "cause.args", Authority: "cause.authority", HostWord: "host", Exit: "supervisor.exit_status",
 			Signal: "supervisor.signal", Record: "record", Attempt: "attempt_id", ReportBytes: "channels.report.bytes"}}}
-	if c.disposition == acceptedText {
+	switch c.disposition {
+	case "":
+		h.results = nil
+	case acceptedText:
 		h.results, h.relayed = append(h.results, "report"), h.relayed[:2]
 	}
 	if changed {

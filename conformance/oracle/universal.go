@@ -197,8 +197,8 @@ func undecided(id string, verdict Verdict, reason, dir string) Finding {
 // one that the watchdog had to kill, which has failed already.
 func Leaks(a *evidence.Attempt, f Facts) []string {
 	_, killed := evidence.First[evidence.Watchdog](a)
-	hosted := a.Scenario.Kind == scenario.Hosted // whatever became of its supervisor
-	if a.Scenario.Kind != scenario.Launch && !hosted || killed || !hosted && !look(a, f).handled() {
+	started := a.Scenario.Kind == scenario.Launch || a.Scenario.Kind == scenario.Hosted
+	if !started || killed || !look(a, f).handled() {
 		return nil
 	}
 	var leaks []string

@@ -11,7 +11,12 @@ import (
 
 // Each mutant of the reference must fail one of the assertions that its record names,
 // where the unbroken reference passes it.
-func TestMutantsAreKilled(t *testing.T) {
+func TestMutantsAreKilled(t *testing.T) { killAll(t, "mutants") }
+
+// The wrong hosts must fail rows about a host, where the reference's own host passes them.
+func TestWrongHostsAreKilled(t *testing.T) { killAll(t, "hosts") }
+
+func killAll(t *testing.T, records string) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +30,7 @@ func TestMutantsAreKilled(t *testing.T) {
 	case err != nil:
 		t.Fatalf("run scripts/build first: %v", err)
 	}
-	mutants, err := Load("mutants")
+	mutants, err := Load(records)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,9 +16,14 @@ func TestRecordsApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(mutants) < 12 {
-		t.Errorf("%d mutants, want at least 12", len(mutants))
+	hosts, err := Load("hosts")
+	if err != nil {
+		t.Fatal(err)
 	}
+	if len(mutants) < 12 || len(hosts) < 3 {
+		t.Errorf("%d mutants and %d wrong hosts, want at least 12 and 3", len(mutants), len(hosts))
+	}
+	mutants = append(mutants, hosts...)
 	for _, m := range mutants {
 		changed, err := m.Patch("../..")
 		if err != nil {
