@@ -47,7 +47,7 @@ func TestReferenceLauncherFileRendersALaunch(t *testing.T) {
 	if diff := cmp.Diff(argv, got.Argv); diff != "" {
 		t.Errorf("argv (-want +got):\n%s", diff)
 	}
-	environment := []string{"LANG=C", "PATH=" + searchPath, "PINEFORGE_PROFILE=jailed", "PINEFORGE_REPORT_MAX_BYTES=", "TOUCHSTONE_LAUNCH_FD=7"}
+	environment := []string{"LANG=C", "PATH=" + searchPath, "PINEFORGE_PROFILE=jailed", "PINEFORGE_REPORT_MAX_BYTES=", "TOUCHSTONE_LAUNCH_FD=7", "TOUCHSTONE_PRODUCER=/b/producer"}
 	if diff := cmp.Diff(environment, got.Environment); diff != "" {
 		t.Errorf("environment (-want +got):\n%s", diff)
 	}

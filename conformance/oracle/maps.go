@@ -24,19 +24,24 @@ func exitClass(code string) (string, bool) {
 }
 
 // facadeExit gives the exit statuses that a facade may end with for an exit
-// class and code. The entrypoint keeps its early-stage numbers for a producer
-// that failed, or was missing, before the backtest; an unsupported report mode
+// class and code. The entrypoint keeps its early-stage numbers, 3 and 5, for a
+// tool that failed, by the stage that the record names ("" for none), and 2 for
+// a missing mount; a strategy may have been loaded in the stage prepare, too. An unsupported report mode
 // keeps the exit of an ordinary failure (T36.01).
 //
 // Rules: R01, R20, C-16.
-func facadeExit(invocation, class, code string) []uint64 {
+func facadeExit(invocation, class, code, stage string) []uint64 {
 	switch {
 	case code == "report_mode_unsupported" && invocation != "entrypoint":
 		return []uint64{1}
 	case class == "success":
 		return []uint64{0}
-	case invocation == "entrypoint" && class == "producer_failure":
-		return []uint64{4, 2, 3, 5}
+	case invocation == "entrypoint" && class == "producer_failure" && stage == "compile":
+		return []uint64{3, 5}
+	case invocation == "entrypoint" && class == "producer_failure" && stage == "prepare":
+		return []uint64{5, 3, 4}
+	case invocation == "entrypoint" && class == "producer_failure" && stage == "":
+		return []uint64{2, 4}
 	case invocation == "entrypoint" && class == "input_refusal":
 		return []uint64{4, 2}
 	case invocation == "entrypoint":

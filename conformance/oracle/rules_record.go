@@ -79,7 +79,7 @@ func exitAgrees(v *view, w *wants) {
 	said, ok := v.at("exit_status").uint()
 	w.value(known && signal == 0 && ok && int(said) == status, v.at("exit_status"),
 		v.exitText()+", exit_status="+v.at("exit_status").String(), "the same exit status")
-	allowed := facadeExit(v.facts.Invocation, v.at("exit_class").plain(), v.record.Code())
+	allowed := facadeExit(v.facts.Invocation, v.at("exit_class").plain(), v.record.Code(), v.at("producer", "stage").plain())
 	w.that(ok && slices.Contains(allowed, said), fmt.Sprintf("exit_status=%s for %s", v.at("exit_status"), v.at("exit_class")),
 		fmt.Sprintf("one of %v", allowed))
 }

@@ -92,7 +92,8 @@ func UniversalIDs() []string {
 
 // Universal runs every check that holds of all launches on one launch. An
 // assertion that does not apply to the attempt (no packet, not a success)
-// gives no finding. Attempts of another kind give none.
+// gives no finding. Attempts of another kind give none, nor does a launch that
+// is asked for no supervision: nothing of the contract holds of it (R01).
 //
 // With evidence that was altered, every finding is a failure. A fault of the
 // driver gives one broken finding, under T1.19: nothing is known of the attempt,
@@ -106,6 +107,9 @@ func Universal(a *evidence.Attempt, f Facts) []Finding {
 	reason, verdict := unusable(a)
 	if verdict == Broken {
 		return []Finding{undecided("T1.19", Broken, reason, a.Dir)}
+	}
+	if verdict == "" && !a.Scenario.Negotiates() {
+		return nil
 	}
 	for _, r := range rules {
 		if verdict != "" {

@@ -314,6 +314,26 @@ func TestOtherKindsAreNotJudged(t *testing.T) {
 	}
 }
 
+// TestLegacyRunsAreNotJudged: without a part of its activation nothing is
+// supervised; with a part of it, or a knob, a success still needs its record.
+func TestLegacyRunsAreNotJudged(t *testing.T) {
+	for name, c := range map[string]struct {
+		withheld []string
+		options  []scenario.Option
+		judged   bool
+	}{
+		"nothing given": {[]string{"channel", "terminal"}, nil, false},
+		"a terminal":    {[]string{"channel"}, nil, true},
+		"a knob":        {[]string{"channel", "terminal"}, []scenario.Option{{Knob: "wall", Route: "cli", Value: "5"}}, true},
+	} {
+		m := successModel(t)
+		m.packets, m.scenario.Withheld, m.scenario.Options = 0, c.withheld, c.options
+		if all := Universal(m.build(t), m.facts); (len(all) > 0) != c.judged {
+			t.Errorf("%s: %d findings", name, len(all))
+		}
+	}
+}
+
 func TestLeaks(t *testing.T) {
 	m := successModel(t)
 	m.extra = append(m.extra, evidence.Leftover{What: "mount", Detail: "/x"}, evidence.Leftover{What: "cgroup", Detail: "/y"})
@@ -348,16 +368,19 @@ func TestMaps(t *testing.T) {
 	for _, c := range []struct {
 		invocation, class, code string
 		first                   uint64
+		stage                   string
 	}{
-		{"run_json", "input_refusal", "report_mode_unsupported", 1}, {"entrypoint", "input_refusal", "report_mode_unsupported", 4},
-		{"run_json", "success", "", 0}, {"entrypoint", "success", "", 0},
-		{"run_json", "input_refusal", "", 2}, {"entrypoint", "input_refusal", "", 4},
-		{"run_json", "resource_refusal", "", 1}, {"entrypoint", "resource_refusal", "", 4},
-		{"run_json", "transport_failure", "", 1}, {"entrypoint", "transport_failure", "", 4},
-		{"run_json", "producer_failure", "", 1}, {"entrypoint", "producer_failure", "", 4},
-		{"run_json", "harness_fault", "", 1}, {"run_json", "aborted", "", 1},
+		{"run_json", "input_refusal", "report_mode_unsupported", 1, ""}, {"entrypoint", "input_refusal", "report_mode_unsupported", 4, ""},
+		{"run_json", "success", "", 0, "publish"}, {"entrypoint", "success", "", 0, "publish"},
+		{"run_json", "input_refusal", "", 2, ""}, {"entrypoint", "input_refusal", "", 4, ""},
+		{"run_json", "resource_refusal", "", 1, "run"}, {"entrypoint", "resource_refusal", "", 4, "compile"},
+		{"run_json", "transport_failure", "", 1, "run"}, {"entrypoint", "transport_failure", "", 4, "run"},
+		{"run_json", "producer_failure", "", 1, "run"}, {"entrypoint", "producer_failure", "", 4, "run"},
+		{"entrypoint", "producer_failure", "", 3, "compile"}, {"entrypoint", "producer_failure", "", 5, "prepare"},
+		{"entrypoint", "producer_failure", "", 2, ""},
+		{"run_json", "harness_fault", "", 1, ""}, {"run_json", "aborted", "", 1, ""}, {"entrypoint", "aborted", "", 4, "run"},
 	} {
-		if got := facadeExit(c.invocation, c.class, c.code); got[0] != c.first {
+		if got := facadeExit(c.invocation, c.class, c.code, c.stage); got[0] != c.first || (c.stage == "run" && len(got) != 1) {
 			t.Errorf("exit of %s for %s: got %v, want %d first", c.invocation, c.class, got, c.first)
 		}
 	}

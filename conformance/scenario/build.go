@@ -61,6 +61,12 @@ func (s Scenario) Builds() bool {
 	return s.Source != nil || len(s.Tools) > 0 || len(s.Unmounted) > 0
 }
 
+// Negotiates says whether the scenario gives anything of supervision. One that
+// does not asks for the legacy protocol.
+func (s Scenario) Negotiates() bool {
+	return len(s.Options) > 0 || !slices.Contains(s.Withheld, KnobChannel) || !slices.Contains(s.Withheld, KnobTerminal)
+}
+
 func (s Scenario) checkBuild() error {
 	if s.Source != nil {
 		if err := CheckSourceName(s.Source.Name); err != nil {

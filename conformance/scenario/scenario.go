@@ -117,6 +117,13 @@ const (
 	RequestPhaseFD = "phase_fd"
 )
 
+// The utilities, which are protocols of their own and excluded under supervision.
+const (
+	RequestHelp      = "help"
+	RequestConvert   = "csv2bin"        // its value is the file to write
+	RequestTranspile = "transpile_only" // its value is 1
+)
+
 // Grants are what the host grants. nil is the contract's default (R07), and
 // for Memory no grant at all; a zero is a zero grant.
 type Grants struct {

@@ -87,7 +87,8 @@ func (s Scenario) checkFixture() error {
 		return fmt.Errorf("old target: no named sink")
 	}
 	for name := range s.Requests {
-		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder, RequestWindow, RequestSinkFD, RequestPhaseFD); err != nil {
+		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder, RequestWindow, RequestSinkFD, RequestPhaseFD,
+			RequestHelp, RequestConvert, RequestTranspile); err != nil {
 			return err
 		}
 	}
