@@ -3,6 +3,7 @@
 package exhibit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func span(a *evidence.Attempt, start int64) int64 {
 	last := start
 	for _, e := range a.Events {
 		switch e.Body.(type) {
-		case evidence.Hashes, evidence.End, evidence.Lateness, evidence.Leftover:
+		case evidence.Hashes, evidence.End, evidence.Lateness, evidence.Leftover, evidence.Relayed, evidence.Result:
 		default:
 			last = max(last, e.Mono)
 		}
@@ -126,10 +127,19 @@ func moments(a *evidence.Attempt, start int64) []reports.Moment {
 	var all []reports.Moment
 	for _, e := range a.Events {
 		if kind, text := moment(e.Body); kind != "" {
-			all = append(all, reports.Moment{At: e.Mono - start, Kind: kind, Text: text})
+			all = append(all, reports.Moment{At: happened(e) - start, Kind: kind, Text: text})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b reports.Moment) int { return cmp.Compare(a.At, b.At) })
 	return all
+}
+
+// happened is when: what the relay did is recorded when all is over.
+func happened(e evidence.Event) int64 {
+	if r, relayed := e.Body.(evidence.Relayed); relayed {
+		return r.At
+	}
+	return e.Mono
 }
 
 // moment is how an event reads on a time line; an empty kind is for events
@@ -152,6 +162,10 @@ func moment(body evidence.Body) (kind, text string) {
 		return "watchdog", watchdogText(b)
 	case evidence.Leftover:
 		return "leftover", "left behind: " + b.What + " " + b.Detail
+	case evidence.Relayed:
+		return "observe", strings.TrimSpace(fmt.Sprintf("relay in the supervisor's place: %s, %d bytes %s", b.Did, b.Size, b.Detail))
+	case evidence.Result:
+		return "observe", fmt.Sprintf("the host left %s, %d bytes", b.Name, b.Size)
 	case evidence.Fault:
 		return "fault", "the driver failed: " + b.Operation + ": " + b.Cause
 	case evidence.Unknown:
