@@ -18,14 +18,19 @@ type injection struct {
 
 // decision is one firing of a rule, realised by what the kernel did.
 type decision struct {
-	State    string   `json:"state"`
-	Rule     string   `json:"rule"`
-	Action   string   `json:"action"`
-	Role     string   `json:"role"`
-	PID      int      `json:"pid"`
-	Call     string   `json:"call"`
-	Args     []uint64 `json:"args"`
-	Returned *int64   `json:"returned"` // by the kernel, a failure as -errno
+	State  string      `json:"state"`
+	Rule   string      `json:"rule"`
+	Action string      `json:"action"`
+	PID    int         `json:"pid"`
+	Call   string      `json:"call"`
+	FD     *descriptor `json:"fd"`
+}
+
+// descriptor is what a call was made on. A number that nothing was open at has
+// no inode.
+type descriptor struct {
+	Number int     `json:"fd"`
+	Inode  *uint64 `json:"ino"`
 }
 
 // verdictLine is the log's last line.

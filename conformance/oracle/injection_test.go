@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	mark    = `{"kind":"decision","state":"realised","rule":"m","action":"mark","role":"S","pid":2,"call":"close","args":[7,0,0,0,0,0],"returned":0}` + "\n"
-	again   = `{"kind":"decision","state":"realised","rule":"m","action":"mark","role":"S","pid":2,"call":"close","args":[7,0,0,0,0,0],"returned":-9}` + "\n"
-	failing = `{"kind":"decision","state":"realised","rule":"f","action":"errno","role":"S","pid":2,"call":"close","args":[7,0,0,0,0,0],"returned":0}` + "\n"
-	planned = `{"kind":"decision","state":"planned","rule":"f","action":"errno","role":"S","pid":2,"call":"close","args":[7,0,0,0,0,0],"returned":null}` + "\n"
+	onClose = `"role":"S","pid":2,"call":"close","args":[7,0,0,0,0,0],"fd":{"fd":7,"ino":5}}` + "\n"
+	mark    = `{"kind":"decision","state":"realised","rule":"m","action":"mark",` + onClose
+	again   = `{"kind":"decision","state":"realised","rule":"m","action":"mark","role":"S","pid":2,"call":"close","fd":{"fd":7}}` + "\n"
+	failing = `{"kind":"decision","state":"realised","rule":"f","action":"errno",` + onClose
+	planned = `{"kind":"decision","state":"planned","rule":"f","action":"errno",` + onClose
 	whole   = `{"kind":"final","rules":[{"id":"f","fired":1,"as_asked":true},{"id":"m","fired":1,"as_asked":true}],"blind":[],"error":null}` + "\n"
 )
 
@@ -69,6 +70,7 @@ func TestFaultNouns(t *testing.T) {
 		{failing + mark + mark + whole, "faults f=1 m>=2", Pass},
 		{failing + mark + whole, "faults m>=2", Fail},
 		{failing + mark + whole, "faults closed-once", Pass},
+		{again + failing + mark + whole, "faults closed-once", Pass},
 		{failing + mark + again + whole, "faults closed-once", Fail},
 	} {
 		m := successModel(t)

@@ -3,7 +3,6 @@ package oracle
 import (
 	"fmt"
 	"strconv"
-
 )
 
 // parseFaults reads: N fired | RULE=N… | closed-once.
@@ -43,20 +42,23 @@ func (v *view) fired(wanted int, w *wants) {
 	w.that(fired == wanted, fmt.Sprintf("%d rules fired as asked", fired), fmt.Sprintf("%d", wanted))
 }
 
-// closedOnce: no close that was marked found nothing to close, as a second one
-// of the same descriptor would. At least one close must have been made to fail.
+// closedOnce: after a close that was made to fail, its process closes the
+// number only if it has opened something there.
 func closedOnce(v *view, w *wants) {
-	const nothing = -9 // EBADF
-	failed := false
+	type closed struct{ pid, number int }
+	failed := map[closed]bool{}
 	for _, d := range readInjection(v.attempt).decisions {
-		if d.Call != "close" {
+		if d.Call != "close" || d.FD == nil {
 			continue
 		}
-		failed = failed || d.Action != "mark"
-		again := d.Action == "mark" && d.Returned != nil && *d.Returned == nothing
-		w.that(!again, fmt.Sprintf("process %d closed %v again", d.PID, d.Args[:1]), "one close for each descriptor")
+		at := closed{d.PID, d.FD.Number}
+		if d.Action != "mark" {
+			failed[at] = true
+			continue
+		}
+		w.that(!failed[at] || d.FD.Inode != nil, fmt.Sprintf("process %d closed descriptor %d again", at.pid, at.number), "one close for each descriptor")
 	}
-	if !failed {
+	if len(failed) == 0 {
 		w.undecided(Broken, "no close was made to fail")
 	}
 }

@@ -208,7 +208,7 @@
 //	failure none | failure CODE [arg=value…]
 //		the authoritative failure with exactly these args
 //	faults N fired | faults RULE=N… | faults closed-once
-//		how many rules of the fault plan did all that they were asked; how often a rule acted; no descriptor that a close failed on is closed again, as a rule that marks every close shows
+//		how many rules of the fault plan did all that they were asked; how often a rule acted; a descriptor whose close was made to fail is not closed again, as a rule that marks every close shows
 //	fixture-line TEXT
 //		a line of the diagnostics is exactly this
 //	identity isolated
