@@ -37,7 +37,7 @@ func (a *attempt) listProcesses() error {
 func (a *attempt) outlived() []int {
 	var found []int
 	for _, pid := range processes() {
-		if pid != a.standIn && !a.tracer.owns(pid) && alive(pid) {
+		if pid != a.standIn && (pid == a.pid || !a.tracer.owns(pid)) && alive(pid) {
 			found = append(found, pid)
 		}
 	}

@@ -49,6 +49,9 @@ func (a *attempt) startTracer() error {
 		return nil
 	}
 	a.tracer.program = a.setup.Injector
+	if err := a.awaitStub(); err != nil {
+		return err
+	}
 	if err := writeNew(a.path(evidence.FaultRulesFile), []byte(strings.Join(a.scenario.Faults, "\n")+"\n"), 0o644); err != nil {
 		return fmt.Errorf("write fault rules: %w", err)
 	}
@@ -74,6 +77,25 @@ func (a *attempt) startTracer() error {
 		return fmt.Errorf("watch tracer %d: %w", pid, err)
 	}
 	return nil
+}
+
+// awaitStub waits until the stub has stopped itself: before, its command line
+// need not be there yet, by which the tracer knows it.
+func (a *attempt) awaitStub() error {
+	for {
+		var ws unix.WaitStatus
+		_, err := unix.Wait4(a.pid, &ws, unix.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return fmt.Errorf("wait for stub %d: %w", a.pid, err)
+		case !ws.Stopped():
+			a.exited = true
+			return fmt.Errorf("wait for stub %d: it ended, by status %#x", a.pid, uint32(ws))
+		}
+		return nil
+	}
 }
 
 // tracerCommand names the endpoints by their inodes. A pipe's two ends are one
