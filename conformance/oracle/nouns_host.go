@@ -237,13 +237,20 @@ func attemptKnown(v *view, w *wants) {
 	}
 }
 
-// parseBelieved reads none or believed.
+// parseBelieved reads none, believed, or members of the believed record by
+// their dotted paths.
 func parseBelieved(words []string) (test, error) {
-	if err := exactly(words, 1); err != nil {
+	if err := atLeast(words, 1); err != nil {
 		return test{}, err
 	}
+	var members []condition
 	if words[0] != "none" && words[0] != "believed" {
-		return test{}, fmt.Errorf("unknown %q", words[0])
+		var err error
+		if members, err = parseConditions(words); err != nil {
+			return test{}, err
+		}
+	} else if err := exactly(words, 1); err != nil {
+		return test{}, err
 	}
 	return hosted(func(v *view, w *wants) {
 		h, d := v.facts.Host, v.decision(w)
@@ -255,6 +262,9 @@ func parseBelieved(words []string) (test, error) {
 			w.that(d.dotted(h.Record).isNull(), "a record", "null")
 		default:
 			w.that(d.dotted(h.Record).isObject(), "record "+d.dotted(h.Record).String(), "the record")
+			for _, c := range members {
+				c.judge(d.dotted(h.Record).dotted(c.member), w)
+			}
 		}
 	})
 }

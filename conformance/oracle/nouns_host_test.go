@@ -26,7 +26,7 @@ type hostModel struct {
 }
 
 const (
-	acceptedText = `{"attempt_id":"5f0c9a7be1d2436882b4d0f7a91c3e6d","outcome":"accepted","cause":null,"supervisor":{"exit_status":0,"signal":null},"channels":{"report":{"bytes":10}},"record":{}}`
+	acceptedText = `{"attempt_id":"5f0c9a7be1d2436882b4d0f7a91c3e6d","outcome":"accepted","cause":null,"supervisor":{"exit_status":0,"signal":null},"channels":{"report":{"bytes":10}},"record":{"limits":{"wall_ms":{"effective":5}}}}`
 	rejectedText = `{"attempt_id":"5f0c9a7be1d2436882b4d0f7a91c3e6d","outcome":"rejected","cause":{"code":"report_channel_failed","args":{"channel":"status","reason":"io"},"authority":"host"},"supervisor":{"exit_status":null,"signal":9},"channels":{"report":{"bytes":10}},"record":null}`
 	statusIO     = "disposition rejected report_channel_failed channel=status reason=io authority=host"
 )
@@ -63,7 +63,9 @@ var hostCases = []hostCase{
 	{words: "disposition supervisor signal=9", disposition: rejectedText, change: replacing(`"exit_status":null`, `"exit_status":9`)},
 	{words: "disposition supervisor exit=0", disposition: acceptedText, change: replacing(`"exit_status":0`, `"exit_status":1`)},
 	{words: "disposition record none", disposition: rejectedText, change: replacing(`"record":null`, `"record":{}`)},
-	{words: "disposition record believed", disposition: acceptedText, change: replacing(`"record":{}`, `"record":null`)},
+	{words: "disposition record believed", disposition: acceptedText, change: replacing(`{"limits":{"wall_ms":{"effective":5}}}`, `null`)},
+	{words: "disposition record limits.wall_ms.effective>=1", disposition: acceptedText, change: replacing(`"effective":5`, `"effective":null`)},
+	{words: "disposition record limits.wall_ms.effective>=1", disposition: acceptedText, change: replacing(`{"limits":{"wall_ms":{"effective":5}}}`, `null`)},
 	{words: "disposition prefix report bytes=10", disposition: rejectedText, change: replacing(`"bytes":10`, `"bytes":11`)},
 	{words: "disposition nothing-left", disposition: rejectedText, change: leaving("report.partial")},
 	{words: "disposition nothing-left", disposition: rejectedText, change: func(m *hostModel) {
