@@ -7,6 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// stopSignals ask for a stop. S starts with them blocked, so that one which comes
+// before S takes them waits for it (C-4).
+var stopSignals = [...]unix.Signal{unix.SIGTERM, unix.SIGINT}
+
 // canceller turns SIGTERM and SIGINT into a readable descriptor. Its goroutine,
 // the only one, lives until the host exits.
 type canceller struct {

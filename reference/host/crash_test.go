@@ -138,6 +138,7 @@ func TestReapGoesOn(t *testing.T) {
 		stays   string
 		cause   string
 	}{
+		"before its files":     {"", "RS", "RS", uncertain}, // of another attempt
 		"before the names":     {"", "rs", "", uncertain},
 		"between the names":    {"", "rS", "", uncertain},
 		"before the decision":  {"", "RS", "", uncertain},
@@ -159,6 +160,9 @@ func TestReapGoesOn(t *testing.T) {
 				d.Cause, d.Record = (*cause)(local("status", reasonIO)), nil
 			}
 			lock, err := m.write(folder + "/manifest")
+			if err == nil && name != "before its files" {
+				err = m.made(lock)
+			}
 			if err = errors.Join(err, shut(&lock), os.MkdirAll(m.Admission.Spool.Path, 0o700)); err == nil && c.outcome != "" {
 				err = d.write(m.Disposition)
 			}

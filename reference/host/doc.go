@@ -66,7 +66,8 @@
 // `refhost reap` goes on: with an accepted disposition it keeps the results,
 // without one it removes them and writes the disposition "uncertain".
 //
-// A cancellation asks S and decides nothing: if S had already succeeded, the
+// S starts with SIGTERM and SIGINT blocked: a stop that comes before S takes
+// them waits. A cancellation asks S and decides nothing: if S had already succeeded, the
 // result is accepted.
 //
 // # Verification

@@ -155,7 +155,7 @@ func (a *attempt) openFiles() (err error) {
 			return err
 		}
 	}
-	return nil
+	return a.manifest.made(a.lock)
 }
 
 // spawn starts S, which dies with the host: what nobody reads any more may not
@@ -173,9 +173,19 @@ func (a *attempt) spawn(theirs ends) error {
 		}
 		argv[i] = rendered
 	}
+	var before, stop unix.Sigset_t
+	for _, signal := range stopSignals {
+		stop.Val[0] |= 1 << (signal - 1)
+	}
+	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &stop, &before); err != nil {
+		return fmt.Errorf("block signals: %w", err)
+	}
 	a.started = time.Now()
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{Env: environment(), Files: files,
 		Sys: &syscall.SysProcAttr{PidFD: &a.pidfd, Pdeathsig: syscall.SIGKILL}})
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil); err != nil {
+		return fmt.Errorf("unblock signals: %w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("start %s: %w", argv[0], err)
 	}

@@ -21,6 +21,7 @@ import (
 type Manifest struct {
 	Version      int          `json:"version"`
 	AttemptID    string       `json:"attempt_id"`
+	Files        string       `json:"files"` // filesNone or filesMade
 	Report       File         `json:"report"`
 	Diagnostics  File         `json:"diagnostics"`
 	Sink         File         `json:"sink"`       // the stream's, or the named one that S makes
@@ -43,6 +44,14 @@ type ControlGroup struct {
 	Prefix string `json:"prefix"`
 }
 
+// What there is of the private files. Once they have been made, one that is
+// gone was renamed; before that, a target is somebody else's. The words have one
+// length, so that one takes the other's place in a single write.
+const (
+	filesNone = "none"
+	filesMade = "made"
+)
+
 // manifestBytes bounds a manifest (inclusive).
 const manifestBytes = 1 << 20
 
@@ -58,7 +67,7 @@ func newManifest(o *Options, attempt string) (Manifest, error) {
 	if o.NamedSink != "" {
 		sink = o.NamedSink
 	}
-	return Manifest{Version: 1, AttemptID: attempt, Report: file(o.Report), Diagnostics: file(o.Diagnostics),
+	return Manifest{Version: 1, AttemptID: attempt, Files: filesNone, Report: file(o.Report), Diagnostics: file(o.Diagnostics),
 		Sink: file(sink), NamedSink: o.NamedSink != "", Disposition: file(o.Disposition),
 		Admission:    o.admission(filepath.Join(o.Spool, "attempt-"+attempt)),
 		ControlGroup: ControlGroup{below, "touchstone-" + attempt + "-"}}, err
@@ -85,6 +94,19 @@ func (m *Manifest) write(path string) (int, error) {
 		err = settleFolder(filepath.Dir(path))
 	}
 	return fd, err
+}
+
+// made notes that the private files are there.
+func (m *Manifest) made(fd int) error {
+	m.Files = filesMade
+	content, err := json.Marshal(m, json.Deterministic(true))
+	if err == nil {
+		_, err = unix.Pwrite(fd, content, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("note files in manifest: %w", err)
+	}
+	return nil
 }
 
 // errRunning refuses to reap an attempt whose host is still there.
@@ -121,6 +143,9 @@ func decodeManifest(content []byte) (m Manifest, err error) {
 func (m *Manifest) check() error {
 	if m.Version != 1 || !isHex(m.AttemptID, 32) {
 		return fmt.Errorf("version %d, attempt %q: not a manifest of this host", m.Version, m.AttemptID)
+	}
+	if m.Files != filesNone && m.Files != filesMade {
+		return fmt.Errorf("files %q: not a manifest of this host", m.Files)
 	}
 	for _, f := range []File{m.Report, m.Diagnostics, m.Sink, m.Disposition} {
 		if f != (File{}) && (!filepath.IsAbs(f.Target) || f.Provisional != provisional(f.Target, m.AttemptID)) {

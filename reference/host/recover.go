@@ -84,10 +84,10 @@ func (m *Manifest) decided() (accepted, decided bool, err error) {
 }
 
 // results are the targets that this attempt must have made, unless they were
-// accepted: a private name that is gone was renamed. A target beside it is
-// somebody else's, and stays. The named sink is S's to make.
+// accepted: a private name that was made and is gone was renamed. A target
+// beside it is somebody else's, and stays. The named sink is S's to make.
 func (m *Manifest) results(accepted bool) (targets []string) {
-	if accepted {
+	if accepted || m.Files == filesNone {
 		return nil
 	}
 	for _, f := range []File{m.Report, m.Sink} {

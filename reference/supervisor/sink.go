@@ -100,7 +100,7 @@ func handoff() (own, other int, err error) {
 }
 
 // handOver sends the verified sink to the producer, once. A producer that has
-// gone, or has closed its end, says so in its own way.
+// gone, has closed its end or refuses what comes harms only itself.
 //
 // Rules: R05, C-69.
 func (a *attempt) handOver() []outcome.Observation {
@@ -111,7 +111,8 @@ func (a *attempt) handOver() []outcome.Observation {
 	packet := fmt.Appendf(nil, `{"record":"snapshot","version":1,"sink_bytes":%d,"remaining_report_bytes":%d,"sha256":%q}`,
 		s.meter.Accepted(), a.ledger.Remaining(), hex.EncodeToString(s.digest.Sum(nil)))
 	_, err := unix.SendmsgN(s.handoff, packet, unix.UnixRights(s.snapshot), nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
-	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+	// EPERM is a receiver that takes no descriptors (SO_PASSRIGHTS).
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPERM) {
 		err = nil
 	}
 	return a.faulty(errors.Join(err, shut(&s.handoff), shut(&s.snapshot)))

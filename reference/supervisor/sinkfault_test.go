@@ -1,6 +1,7 @@
 package supervisor_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -244,6 +245,30 @@ func TestNamedSinkTaken(t *testing.T) {
 	if left := names(t, folder); left != "out" || len(r.report) != 900 || *r.record.Channels["sink"].Written != 0 {
 		t.Errorf("folder holds %q, %d report bytes, sink %+v", left, len(r.report), r.record.Channels["sink"])
 	}
+}
+
+// TestNamedSinkForged: what gets the caller's name is the file that was
+// verified, whoever can write in its folder (C-45).
+func TestNamedSinkForged(t *testing.T) {
+	folder := t.TempDir()
+	r := launch{actor: "err=1 signal=19 sink end summary=900", stream: stream(t, 200000), args: []string{"--report-sink", folder + "/out"},
+		atFirstNote: afterStop(t, func(*os.Process) {
+			private := folder + "/" + names(t, folder)
+			if err := errors.Join(os.Remove(private), os.WriteFile(private, []byte("FORGED"), 0o600)); err != nil {
+				t.Error(err)
+			}
+		})}.run(t)
+	r.wants(t, 1, `report_sink_failed{"reason":"sink_io"}`)
+	if left := names(t, folder); left != "" {
+		t.Errorf("folder holds %q", left)
+	}
+}
+
+// TestDeafProducer: one that takes no descriptors has harmed itself; that is no
+// fault of S (T10, R11).
+func TestDeafProducer(t *testing.T) {
+	r := launch{actor: "deaf sink end snapshot report=900", stream: stream(t, 2000)}.run(t)
+	r.wants(t, 1, `run_producer_failed{"exit_status":1,"reason":"exit"}`)
 }
 
 // TestNamedSinkSeen: until the report is delivered nothing has the name, and

@@ -29,6 +29,7 @@ type storage struct {
 	folder    int // of the caller's name
 	temporary string
 	name      string // "" without one
+	target    string // the caller's path
 	renamed   bool
 }
 
@@ -94,7 +95,7 @@ func (s *storage) openNamed(j job) (err error) {
 	if s.sink, err = unix.Openat(s.folder, temporary, flags, 0o600); err != nil {
 		return fmt.Errorf("create %q: %w", temporary, err)
 	}
-	s.name, s.temporary = name, temporary
+	s.name, s.temporary, s.target = name, temporary, j.Target
 	return nil
 }
 
@@ -182,6 +183,24 @@ func (s *storage) rename() error {
 		return fmt.Errorf("rename to target: %w", err)
 	}
 	s.renamed = true
+	if err := s.isNamed(); err != nil {
+		return errors.Join(err, s.clear()) // it got the name from us
+	}
+	return nil
+}
+
+// isNamed holds what the caller's name stands for against the file that was
+// verified: another may have taken the private name, or the folder's place.
+//
+// Rules: R10, C-45.
+func (s *storage) isNamed() error {
+	var own, named unix.Stat_t
+	if err := errors.Join(unix.Fstat(s.sink, &own), unix.Lstat(s.target, &named)); err != nil {
+		return fmt.Errorf("stat target: %w", err)
+	}
+	if own.Dev != named.Dev || own.Ino != named.Ino {
+		return fmt.Errorf("target %q: is not the file that was verified", s.target)
+	}
 	return nil
 }
 

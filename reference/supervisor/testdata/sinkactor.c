@@ -2,7 +2,7 @@
  *
  * Arranges: native sinks of every kind. Words: sink (the whole file that --so names), sink=N (its next N bytes), end
  *           (close the sink), hold (a duplicate of it stays open), snapshot (wait for the snapshot and print what came
- *           with it and what can be done to it on 2), keep (print the errno of sending the candidate on the snapshot
+ *           with it and what can be done to it on 2), deaf (take no descriptors), keep (print the errno of sending the candidate on the snapshot
  *           socket). Without a word that begins with "sink" or "hold" the sink is closed before the first word.
  * Used by:  the end-to-end tests of the supervisor.
  */
@@ -17,6 +17,10 @@
 #include <sys/stat.h>
 
 #include "actor.h"
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* Linux 6.16 */
+#endif
 
 static int sink = -1, snapshot = -1, source = -1;
 
@@ -86,6 +90,8 @@ int act_on_sink(const char *word, const char *value, long n)
 		dup(sink);
 	else if (!strcmp(word, "snapshot"))
 		show();
+	else if (!strcmp(word, "deaf"))
+		setsockopt(snapshot, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));
 	else if (!strcmp(word, "keep"))
 		dprintf(2, "send=%d", send(snapshot, "x", 1, MSG_NOSIGNAL) < 0 ? errno : 0);
 	else
