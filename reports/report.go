@@ -226,8 +226,12 @@ func Write(dir string, p Page) error {
 	return Render(dir, p)
 }
 
-// Render is Write without report.json, which the others follow from.
+// Render is Write without report.json, which the others follow from. It makes
+// the folder if it is not there.
 func Render(dir string, p Page) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
 	forms := []struct {
 		name  string
 		write func(io.Writer) error

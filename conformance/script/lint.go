@@ -82,7 +82,9 @@ func (l *linter) header() {
 		if slices.Contains(l.script.files[:i], name) {
 			l.report(1, "archive file %q stands twice", name)
 		}
-		if !slices.ContainsFunc(l.script.Statements, func(s Statement) bool { return s.verb() == "source" && len(s.Words) > 1 && holdsSource(name, s.Words[1].encode()) }) {
+		if !slices.ContainsFunc(l.script.Statements, func(s Statement) bool {
+			return s.verb() == "source" && len(s.Words) > 1 && holdsSource(name, s.Words[1].encode())
+		}) {
 			l.report(1, "archive file %q: no source line reads it", name)
 		}
 	}
