@@ -41,7 +41,7 @@ type attempt struct {
 	worker        *link
 	folder        *folder        // the tools' work folder; nil in the direct facade
 	ran           []*toolRun     // in order
-	stuck         []*jail.Domain // of tools, that would not end
+	stuck         []*jail.Domain // that would not end, of tools or never released
 	early         int            // the entrypoint's own exit for its cause, 0 for none
 	domain        *jail.Domain
 	diagnostics   *diagnostics
@@ -143,6 +143,7 @@ func (a *attempt) refuse(failure outcome.Failure) {
 	if a.domain != nil { // parked, and nothing of the customer's has run in it
 		if a.domain.Close() != nil {
 			a.note([]outcome.Observation{outcome.Fault()}) // the refusal ranks before it
+			a.stuck = append(a.stuck, a.domain)
 		}
 		a.domain = nil
 	}
