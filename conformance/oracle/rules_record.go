@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,12 +14,37 @@ import (
 
 func onePacketThenEOF(v *view, w *wants) {
 	packets := v.attempt.Packets()
-	w.that(len(packets) == 1, fmt.Sprintf("%d terminal packets", len(packets)), "exactly one")
+	saw := fmt.Sprintf("%d terminal packets", len(packets))
+	if len(packets) == 0 {
+		saw += howItEnded(v.attempt)
+	}
+	w.that(len(packets) == 1, saw, "exactly one")
 	end, ended := evidence.First[evidence.TerminalEOF](v.attempt)
 	w.that(ended && end.Body.Error == "", "no clean end of the terminal endpoint", "an end after the packet")
 	if ended && len(packets) > 0 {
 		w.that(packets[len(packets)-1].Seq < end.Seq, "a packet after the end", "the end last")
 	}
+}
+
+// howItEnded tells of a launcher without a record how it ended, and its last
+// words: most often they say why.
+func howItEnded(a *evidence.Attempt) string {
+	var text string
+	exit, exited := a.Exit()
+	watchdog, given := evidence.First[evidence.Watchdog](a)
+	switch {
+	case given:
+		text = fmt.Sprintf("; stopped by the driver after %d ms", watchdog.Body.LimitMS)
+	case exited && exit.Body.Signal != nil:
+		text = fmt.Sprintf("; the launcher ended by signal %d", *exit.Body.Signal)
+	case exited && exit.Body.Status != nil:
+		text = fmt.Sprintf("; the launcher exited with %d", *exit.Body.Status)
+	}
+	lines := bytes.Split(bytes.TrimSpace(a.DiagnosticBytes()), []byte("\n"))
+	if last := lines[len(lines)-1]; len(last) > 0 {
+		text += fmt.Sprintf(", last diagnostics %.200q", last)
+	}
+	return text
 }
 
 func packetWhole(v *view, w *wants) {
