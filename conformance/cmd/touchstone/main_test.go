@@ -27,7 +27,7 @@ func TestWrongRequests(t *testing.T) {
 		"unknown command":   {"certificate"},
 		"unknown flag":      {"certify", "--hurry"},
 		"unknown test":      {"certify", "--tests", "T99"},
-		"test of no script": {"certify", "--tests", "T36"},
+		"test of no script": {"certify", "--tests", "T34"},
 		"unknown launcher":  {"certify", "--launcher", "nobody"},
 		"unknown facade":    {"certify", "--facade", "back"},
 		"unwritable folder": {"certify", "--tests", "T6", "--out", "/proc/touchstone"},
