@@ -64,12 +64,9 @@ func TestDocumentsShowRealOutput(t *testing.T) {
 		t.Fatalf("scripts/build makes what the documents call: %v", err)
 	}
 	work := t.TempDir()
-	if err := os.Mkdir(filepath.Join(work, "NEW"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	sessions := consoleSessions(t, "README.md")
-	if len(sessions) < 8 {
-		t.Fatalf("%d commands in README.md", len(sessions))
+	sessions := append(consoleSessions(t, "README.md"), consoleSessions(t, "CONFORMANCE.md")...)
+	if len(sessions) < 12 {
+		t.Fatalf("%d commands in the documents", len(sessions))
 	}
 	for _, s := range sessions {
 		c := exec.Command(program, strings.Fields(s.command)...)
