@@ -40,13 +40,10 @@ func WriteMarkdown(w io.Writer, r Report) error {
 }
 
 func scope(r Report) string {
-	switch {
-	case r.ExitStatus != 0:
+	if r.ExitStatus != 0 {
 		return "no certificate of conformance"
-	case r.Full:
-		return "full for what is written"
 	}
-	return "partial"
+	return r.Scope()
 }
 
 func markdownMatrix(out io.Writer, r Report) {

@@ -88,6 +88,21 @@ type Selection struct {
 	Jobs    int      `json:"jobs"`
 }
 
+// Narrowed reports whether something was left out: such a run can be full only
+// for what was selected.
+func (s Selection) Narrowed() bool { return len(s.Tests) > 0 || s.Facade != "" || s.Profile != "" }
+
+// Scope is how far a run asked, in the words of every page.
+func (r Report) Scope() string {
+	switch {
+	case !r.Full:
+		return "partial"
+	case r.Selection.Narrowed():
+		return "full for what was selected"
+	}
+	return "full for what is written"
+}
+
 // Totals count assertions. Planned is the sum of the others but Leaks.
 type Totals struct {
 	Planned        int `json:"planned"`

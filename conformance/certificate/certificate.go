@@ -142,15 +142,11 @@ func scope(r reports.Report) string {
 	switch {
 	case r.ExitStatus != 0:
 		return None
-	case r.Full && !narrowed(r.Selection):
+	case r.Full && !r.Selection.Narrowed():
 		return Full
 	}
 	return Partial
 }
-
-// narrowed: a run of some tests, or of one facade or profile, has left the
-// others out, whatever it planned.
-func narrowed(s reports.Selection) bool { return len(s.Tests) > 0 || s.Facade != "" || s.Profile != "" }
 
 // verdicts sorts a report's assertions by cell and verdict.
 func verdicts(r reports.Report) map[string]map[string][]string {

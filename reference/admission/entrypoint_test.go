@@ -17,12 +17,12 @@ func negotiated(more ...string) []string {
 }
 
 func TestParseEntrypoint(t *testing.T) {
-	r, err := ParseEntrypoint(nil, "/work/strategy.so", environment(negotiated("PINEFORGE_IN_DIR=/data", "PINEFORGE_INPUTS={}",
+	r, err := ParseEntrypoint(nil, "/touchstone-work/strategy.so", environment(negotiated("PINEFORGE_IN_DIR=/data", "PINEFORGE_INPUTS={}",
 		"PINEFORGE_OVERRIDES=", "PINEFORGE_CHANNEL_WALL_MS=9", "PINEFORGE_PROFILE=jailed")...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"--so", "/work/strategy.so", "--ohlcv", "/data/ohlcv.csv", "--inputs", "{}"}
+	want := []string{"--so", "/touchstone-work/strategy.so", "--ohlcv", "/data/ohlcv.csv", "--inputs", "{}"}
 	if !slices.Equal(r.Engine, want) || *r.WallMS != 9 || r.Profile != Jailed || r.Build.Prefix != "/opt/pineforge" ||
 		r.Invocation() != contracts.InvocationEntrypoint {
 		t.Errorf("request %+v with %+v", r, r.Build)

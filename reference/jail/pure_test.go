@@ -100,7 +100,7 @@ func TestCheckMounts(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	const work = "6 1 0:6 /a /work rw,nosuid,nodev,noexec - ext4 disk rw\n"
+	const work = "6 1 0:6 /a /touchstone-work rw,nosuid,nodev,noexec - ext4 disk rw\n"
 	if err := checkMounts(good+work, []string{"/usr"}, true); err != nil {
 		t.Errorf("work folder: %v", err)
 	}

@@ -42,7 +42,7 @@ type Spec struct {
 }
 
 // WorkFolder is where a tool has its work folder.
-const WorkFolder = "/work"
+const WorkFolder = "/touchstone-work"
 
 // toolProcesses bounds the tasks of a tool's domain (inclusive), where a control
 // group can.

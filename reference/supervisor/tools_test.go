@@ -152,7 +152,7 @@ func TestBuiltLink(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("not a library"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r := launch{build: &build{compiler: "link=" + secret}, actor: "show=/work/strategy.so report=900"}.mounted(t).run(t)
+	r := launch{build: &build{compiler: "link=" + secret}, actor: "show=/touchstone-work/strategy.so report=900"}.mounted(t).run(t)
 	r.wants(t, 0, "")
 	if string(r.diagnostics) != "no file\n" {
 		t.Errorf("the producer saw %q", r.diagnostics)

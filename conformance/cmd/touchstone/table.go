@@ -175,10 +175,7 @@ func shorten(names []string) string {
 }
 
 func summary(r reports.Report) string {
-	scope := "partial"
-	if r.Full {
-		scope = "full for what is written"
-	}
+	scope := r.Scope()
 	if r.Totals.ExpectedFail > 0 {
 		scope = fmt.Sprintf("but for %d assertions that its launcher file declares as gaps, partial", r.Totals.ExpectedFail)
 	}

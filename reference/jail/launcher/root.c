@@ -1,6 +1,6 @@
 /*
  * root: the producer's private root: named paths read-only, three devices,
- * a sized /tmp, for a tool /work, and nothing else; no /proc.
+ * a sized /tmp, for a tool /touchstone-work, and nothing else; no /proc.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -70,7 +70,7 @@ take_all(const struct spec *spec)
 	for (size_t i = 0; i < spec->files.n; i++)
 		take(spec->files.at[i], spec->files.at[i], READ_ONLY, 0, 0);
 	if (spec->work != NULL)
-		take(spec->work, "/work", WORK, 0, 0);
+		take(spec->work, "/touchstone-work", WORK, 0, 0);
 }
 
 /* Makes the folders above path. */

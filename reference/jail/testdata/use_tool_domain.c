@@ -68,9 +68,9 @@ int main(int argc, char **argv)
 	say("socket", socket(AF_UNIX, SOCK_STREAM, 0));
 	say("read file", open("/given/source", O_RDONLY));
 	say("write file", open("/given/source", O_WRONLY));
-	say("write work", file("/work/fits", 100000));
-	say("write more", file("/work/more", 100001));
-	say("run work", execve("/work/fits", none, none));
+	say("write work", file("/touchstone-work/fits", 100000));
+	say("write more", file("/touchstone-work/more", 100001));
+	say("run work", execve("/touchstone-work/fits", none, none));
 	say("write root", file("/file", 1));
 	say("write other", file("/usr/file", 1));
 	return 3;

@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[i], "leave"))
 			leave();
 		else if (!strncmp(argv[i], "link=", 5))
-			_exit(symlink(value + 1, "/work/strategy.so") != 0);
+			_exit(symlink(value + 1, "/touchstone-work/strategy.so") != 0);
 		else if (!strncmp(argv[i], "status=", 7))
 			_exit((int)n);
 		else if (!strncmp(argv[i], "signal=", 7))
