@@ -16,7 +16,7 @@ package contracts
 
 import "embed"
 
-//go:embed failure-catalog.v1.json assertions.tsv *.schema.json examples
+//go:embed failure-catalog.v1.json assertions.tsv unsettled.tsv *.schema.json examples
 var files embed.FS
 
 // mustRead returns an embedded file. A missing one is a broken build.

@@ -23,7 +23,7 @@ import (
 // commands are the command line.
 type commands struct {
 	Certify    certifyCommand    `cmd:"" help:"Run the suite against a launcher. Exit 0 conforming, 1 not conforming, 2 undecided, 3 stale declarations, 64 usage, 70 internal."`
-	List       listCommand       `cmd:"" help:"List tests, scripts and assertions, and which are written. Exit 0, 64, 70."`
+	List       listCommand       `cmd:"" help:"List tests, scripts and assertions, and which are written. Exit 0, 1 where --check finds other tables, 64, 70."`
 	Recheck    recheckCommand    `cmd:"" help:"Judge a recorded run again, with no launcher. Exit 0 same verdicts, 1 others, 64, 70."`
 	Report     reportCommand     `cmd:"" help:"Write a recorded run's report.html, junit.xml, report.tap and summary.md again. Exit 0, 64, 70."`
 	Verify     verifyCommand     `cmd:"" help:"Check a certificate against its run folder, offline: every digest, every verdict, the ledger, the age. Exit 0 it holds, 1 not, 64, 70."`

@@ -2,36 +2,15 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the matrix in CONFORMANCE.md")
+var update = flag.Bool("update", false, "renew what is kept: the matrix, the table of exits, the list of what is not written")
 
-const (
-	matrixFile  = "../../../CONFORMANCE.md"
-	matrixBegin = "<!-- matrix: kept by go test ./conformance/cmd/touchstone -run Matrix -update -->\n"
-	matrixEnd   = "<!-- end of matrix -->\n"
-)
-
-func matrix(t *testing.T) string {
-	t.Helper()
-	rows, err := listings()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := strings.Builder{}
-	out.WriteString("| test | assertions | written | scripts |\n|---|---|---|---|\n")
-	assertions, written := 0, 0
-	for _, r := range rows {
-		assertions, written = assertions+r.Assertions, written+r.Written
-		fmt.Fprintf(&out, "| %s | %d | %d | %s |\n", r.Test, r.Assertions, r.Written, strings.Join(r.Scripts, ", "))
-	}
-	fmt.Fprintf(&out, "| all | %d | %d | |\n", assertions, written)
-	return out.String()
-}
+const matrixFile = "../../../CONFORMANCE.md"
 
 // TestMatrixIsCurrent: the document claims what the scripts check, no more.
 func TestMatrixIsCurrent(t *testing.T) {
@@ -39,12 +18,14 @@ func TestMatrixIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, begun := strings.Cut(string(content), matrixBegin)
-	_, tail, ended := strings.Cut(rest, matrixEnd)
-	if !begun || !ended {
+	rows, err := listings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, there := withMatrix(string(content), rows)
+	if !there {
 		t.Fatalf("%s has no matrix", matrixFile)
 	}
-	wanted := head + matrixBegin + matrix(t) + matrixEnd + tail
 	if wanted == string(content) {
 		return
 	}
@@ -53,5 +34,27 @@ func TestMatrixIsCurrent(t *testing.T) {
 	}
 	if err := os.WriteFile(matrixFile, []byte(wanted), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestListChecksADocument: yes for a document with the tables of today, no for
+// one with a number altered, usage for one without a place for them.
+func TestListChecksADocument(t *testing.T) {
+	_, tables, _ := call("list", "--matrix")
+	if !strings.Contains(tables, "| T14 |") || !strings.Contains(tables, "| R26 |") {
+		t.Fatalf("no tables: %q", tables)
+	}
+	for wanted, document := range map[int]string{
+		0:  "# A page\n" + matrixBegin + tables + matrixEnd + "more\n",
+		1:  matrixBegin + strings.Replace(tables, "| T14 | 13 |", "| T14 | 14 |", 1) + matrixEnd,
+		64: "# A page without them\n",
+	} {
+		path := filepath.Join(t.TempDir(), "page.md")
+		if err := os.WriteFile(path, []byte(document), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if status, stdout, stderr := call("list", "--check", path); status != wanted {
+			t.Errorf("status %d, want %d: %q %q", status, wanted, stdout, stderr)
+		}
 	}
 }

@@ -4,81 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 
 	"touchstone/conformance/certify"
 	"touchstone/conformance/doctor"
-	"touchstone/contracts"
 )
-
-type listCommand struct {
-	JSON bool `name:"json" help:"One JSON object on stdout."`
-}
-
-// listing is one acceptance test of the contract.
-type listing struct {
-	Test       string   `json:"test"`
-	Assertions int      `json:"assertions"`
-	Written    int      `json:"written"` // assertions that some script checks
-	Scripts    []string `json:"scripts"`
-	Missing    []string `json:"missing"` // assertions that no script checks yet
-}
-
-// Run lists every test of the contract, in order, with what is written.
-func (c *listCommand) Run(p *program) error {
-	rows, err := listings()
-	if c.JSON {
-		return answer{kind: "list", data: rows}.write(p.stdout, err)
-	}
-	if err != nil {
-		return err
-	}
-	table := [][]string{{"test", "assertions", "written", "scripts"}}
-	for _, r := range rows {
-		table = append(table, []string{r.Test, strconv.Itoa(r.Assertions), strconv.Itoa(r.Written), strings.Join(r.Scripts, " ")})
-	}
-	return p.table(table)
-}
-
-func listings() ([]listing, error) {
-	root, err := repository()
-	if err != nil {
-		return nil, err
-	}
-	scripts, err := certify.LoadScripts(filepath.Join(root, "testdata"))
-	if err != nil {
-		return nil, err
-	}
-	checked := map[string]bool{}
-	names := map[string][]string{}
-	for _, s := range scripts {
-		names[s.Test] = append(names[s.Test], s.Name)
-		for _, id := range s.Checked() {
-			checked[id] = true
-		}
-	}
-	for _, id := range certify.UniversalIDs() {
-		checked[id] = true
-	}
-	var rows []listing
-	for _, a := range contracts.Assertions() {
-		test := contracts.TestOf(a.ID)
-		i := slices.IndexFunc(rows, func(l listing) bool { return l.Test == test })
-		if i < 0 {
-			i = len(rows)
-			rows = append(rows, listing{Test: test, Scripts: append([]string{}, names[test]...), Missing: []string{}})
-		}
-		rows[i].Assertions++
-		if checked[a.ID] {
-			rows[i].Written++
-		} else {
-			rows[i].Missing = append(rows[i].Missing, a.ID)
-		}
-	}
-	return rows, nil
-}
 
 type recheckCommand struct {
 	Dir  string `arg:"" help:"Run folder."`
