@@ -153,6 +153,7 @@ type Bench struct {
 	place     Place
 	attempts  *live
 	work      string // fixtures, and what testscript needs
+	compiling *sync.Mutex
 }
 
 // Open makes the run folder. Where nothing can run at all, the reason comes
@@ -178,7 +179,7 @@ func open(ctx context.Context, s Selection, p Place) (*Bench, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make work folder: %w", err)
 	}
-	b := &Bench{ctx: ctx, selection: s, place: p, work: work}
+	b := &Bench{ctx: ctx, selection: s, place: p, work: work, compiling: &sync.Mutex{}}
 	// The producer's own user has to read the fixtures.
 	if err := errors.Join(os.Chmod(work, 0o755), b.compile(s.fixtures())); err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -186,8 +187,27 @@ func open(ctx context.Context, s Selection, p Place) (*Bench, error) {
 	return b, nil
 }
 
+// With is a bench of the same scripts for another build of the launcher, with
+// a new or empty run folder. It shares what is compiled and needs no closing;
+// it may be used beside the first one, until that is closed.
+func (b *Bench) With(ctx context.Context, bin, run string) (*Bench, error) {
+	if err := makeRunFolder(run); err != nil {
+		return nil, err
+	}
+	other := *b
+	other.ctx, other.attempts, other.place.Bin, other.place.Run = ctx, nil, bin, run
+	return &other, other.compile([]string{"plain"})
+}
+
+// Beside is With for the same build and a folder within this bench's own.
+func (b *Bench) Beside(folder string) (*Bench, error) {
+	return b.With(b.ctx, b.place.Bin, filepath.Join(b.place.Run, folder))
+}
+
 // compile makes attempts of these fixtures possible; earlier ones stay so.
 func (b *Bench) compile(names []string) error {
+	b.compiling.Lock()
+	defer b.compiling.Unlock()
 	source := filepath.Join(b.place.Root, "fixtures", "native")
 	compiled, err := driver.CompileFixtures(filepath.Join(b.work, "fixtures"), source, b.selection.File.Producer.ABI, names)
 	if err != nil {

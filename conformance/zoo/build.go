@@ -4,55 +4,137 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
-// Builder makes the binaries of mutants. The zero value is not usable.
+// Builder makes the binaries of mutants, several at once if asked. Only what a
+// change touches is compiled: Go by an overlay over the checkout, with go's
+// own build cache; C in a copy of its folder. Every other program is a link to
+// that of the unbroken launcher.
 type Builder struct {
-	Root  string // of the source tree; it is only read
-	Cache string // folder of what was built before; made when missing
+	root, cache string
+	base        func() (base, error)
+}
+
+// base is what all builds share: known once.
+type base struct {
+	key      string              // of the sources
+	bin      string              // the unbroken programs
+	packages map[string][]string // folders, from the root, that each Go program is made of
+}
+
+// NewBuilder builds from the checkout in root, which is only read, into cache.
+func NewBuilder(root, cache string) *Builder {
+	b := &Builder{root: root, cache: cache}
+	b.base = sync.OnceValues(b.prepare)
+	return b
 }
 
 // sources are the folders and files that decide what a build gives.
-var sources = []string{
-	"reference", "contracts", "fixtures/native", "scripts", "go.mod", "go.sum",
-	"conformance/zoo/naive", "conformance/zoo/second", // the script builds them too
+var sources = []string{"reference", "contracts", "go.mod", "go.sum", Folder + "/second/src", Folder + "/second/build",
+	"fixtures/native/engine_abi.h"}
+
+func (b *Builder) prepare() (base, error) {
+	key, err := b.key()
+	if err != nil {
+		return base{}, err
+	}
+	shared := base{key: key, bin: filepath.Join(b.cache, "unbroken-"+key)}
+	if shared.packages, err = programPackages(b.root); err != nil {
+		return base{}, err
+	}
+	if _, err := os.Stat(shared.bin); err == nil {
+		return shared, nil
+	}
+	stage := filepath.Join(b.cache, "stage-unbroken")
+	if err := errors.Join(b.sweep("unbroken-*"), os.RemoveAll(stage), os.MkdirAll(filepath.Join(stage, "bin"), 0o755)); err != nil {
+		return base{}, fmt.Errorf("build unbroken programs: %w", err)
+	}
+	ctx := context.Background()
+	err = goBuild{root: b.root, stage: stage, packages: shared.packages}.run(ctx, nil)
+	for _, p := range cPrograms {
+		err = errors.Join(err, p.build(ctx, b.root, stage, nil))
+	}
+	if err != nil {
+		return base{}, fmt.Errorf("build unbroken programs: %w", err)
+	}
+	return shared, errors.Join(os.Rename(filepath.Join(stage, "bin"), shared.bin), os.RemoveAll(stage))
+}
+
+// key digests the sources.
+func (b *Builder) key() (string, error) {
+	sum := sha256.New()
+	for _, source := range sources {
+		err := filepath.WalkDir(filepath.Join(b.root, source), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			fmt.Fprintf(sum, "%s %d\n%s", strings.TrimPrefix(path, b.root), len(text), text)
+			return err
+		})
+		if err != nil {
+			return "", fmt.Errorf("digest sources: %w", err)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16], nil
+}
+
+// sweep removes builds that are no longer asked for.
+func (b *Builder) sweep(pattern string) error {
+	old, err := filepath.Glob(filepath.Join(b.cache, pattern))
+	for _, path := range old {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	return err
+}
+
+// Unbroken is the folder of the launchers as they are.
+func (b *Builder) Unbroken() (string, error) {
+	shared, err := b.base()
+	return shared.bin, err
 }
 
 // Build returns the folder that holds the mutant's programs. What was built
 // from the same sources before is used again. A mutant whose pieces do not
 // apply or that does not compile is ErrDead.
-func (b Builder) Build(ctx context.Context, m Mutant) (string, error) {
-	changed, err := m.Patch(b.Root)
+func (b *Builder) Build(ctx context.Context, m Mutant) (string, error) {
+	changed, err := m.Patch(b.root)
 	if err != nil {
 		return "", err
 	}
-	key, err := b.key(m, changed)
+	shared, err := b.base()
 	if err != nil {
-		return "", fmt.Errorf("build %s: %w", m.ID, err)
+		return "", err
 	}
-	done := filepath.Join(b.Cache, m.ID+"-"+key)
+	sum := sha256.New()
+	for _, file := range slices.Sorted(maps.Keys(changed)) {
+		fmt.Fprintf(sum, "%s %d\n%s", file, len(changed[file]), changed[file])
+	}
+	name := strings.ReplaceAll(m.ID, "/", "-") + "-"
+	done := filepath.Join(b.cache, name+shared.key+"-"+hex.EncodeToString(sum.Sum(nil))[:16])
 	if _, err := os.Stat(done); err == nil {
 		return filepath.Join(done, "bin"), nil
 	}
-	if err := os.MkdirAll(b.Cache, 0o755); err != nil {
+	if err := b.sweep(name + "*"); err != nil {
 		return "", fmt.Errorf("build %s: %w", m.ID, err)
 	}
-	stage, err := os.MkdirTemp(b.Cache, "stage-")
+	stage, err := os.MkdirTemp(b.cache, "stage-")
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w", m.ID, err)
 	}
-	err = b.make(ctx, stage, changed)
-	if err == nil {
+	// The producer's own user has to reach what lies in it.
+	if err = errors.Join(os.Chmod(stage, 0o755), b.make(ctx, shared, stage, changed)); err == nil {
 		err = os.Rename(stage, done) // last, so that a folder of this name is whole
 	}
 	if err != nil {
@@ -61,52 +143,54 @@ func (b Builder) Build(ctx context.Context, m Mutant) (string, error) {
 	return filepath.Join(done, "bin"), nil
 }
 
-// make compiles a copy of the sources by their own build script: C as it is
-// changed in the copy, Go as an overlay changes it.
-func (b Builder) make(ctx context.Context, stage string, changed map[string][]byte) error {
-	tree := filepath.Join(stage, "tree")
-	overlay := map[string][]byte{}
-	edited := map[string][]byte{}
-	for file, text := range changed {
-		if strings.HasSuffix(file, ".go") {
-			overlay[file] = text
-		} else {
-			edited[file] = text
-		}
-	}
-	if err := copyTree(b.Root, tree, edited); err != nil {
+// make fills stage/bin.
+func (b *Builder) make(ctx context.Context, shared base, stage string, changed map[string][]byte) error {
+	if err := linkAll(shared.bin, filepath.Join(stage, "bin")); err != nil {
 		return err
 	}
-	kept := []string{"second", "second-producer"} // the script keeps C programs that are newer than their sources
-	if len(edited) == 0 {
-		kept = append(kept, "jail", "producer")
+	overlay := map[string][]byte{}
+	for file, text := range changed {
+		if !slices.ContainsFunc(cPrograms, func(p cProgram) bool { return p.folder == path.Dir(file) }) {
+			overlay[file] = text
+		}
 	}
-	for _, program := range kept {
-		if err := copyFile(filepath.Join(b.Root, built, program), filepath.Join(tree, built, program)); err != nil {
+	if len(overlay) > 0 {
+		if err := (goBuild{root: b.root, stage: stage, packages: shared.packages}).run(ctx, overlay); err != nil {
 			return err
 		}
 	}
-	list, err := writeOverlay(tree, stage, overlay)
-	if err != nil {
-		return err
+	for _, p := range cPrograms {
+		if own := p.own(changed); len(own) > 0 {
+			if err := p.build(ctx, b.root, stage, own); err != nil {
+				return err
+			}
+		}
 	}
-	if err := compile(ctx, tree, "GOFLAGS=-overlay="+list); err != nil {
-		return err
-	}
-	if err := os.Rename(filepath.Join(tree, built), filepath.Join(stage, "bin")); err != nil {
-		return fmt.Errorf("keep programs: %w", err)
-	}
-	return os.RemoveAll(tree)
+	return nil
 }
 
-// built is where the build script of a tree puts its programs.
-const built = ".build/bin"
+// linkAll gives a folder all files of another, without a copy.
+func linkAll(from, to string) error {
+	entries, err := os.ReadDir(from)
+	if err == nil {
+		err = os.MkdirAll(to, 0o755)
+	}
+	for _, entry := range entries {
+		if err == nil {
+			err = os.Link(filepath.Join(from, entry.Name()), filepath.Join(to, entry.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("link programs: %w", err)
+	}
+	return nil
+}
 
-func compile(ctx context.Context, tree string, environment ...string) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(tree, "scripts", "build"))
-	cmd.Dir = tree
-	cmd.Env = append(os.Environ(), environment...)
-	output, err := cmd.CombinedOutput()
+// command runs a compiler; what it refuses is dead.
+func command(ctx context.Context, dir string, environment []string, name string, arguments ...string) error {
+	c := exec.CommandContext(ctx, name, arguments...)
+	c.Dir, c.Env = dir, append(os.Environ(), environment...)
+	output, err := c.CombinedOutput()
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -114,85 +198,6 @@ func compile(ctx context.Context, tree string, environment ...string) error {
 		return fmt.Errorf("%w: compile: %w\n%s", ErrDead, err, output)
 	}
 	return nil
-}
-
-// writeOverlay stores the changed files and the file that tells go build of them.
-func writeOverlay(root, stage string, changed map[string][]byte) (string, error) {
-	replace := map[string]string{}
-	for file, text := range changed {
-		path := filepath.Join(stage, "changed", file)
-		if err := write(path, text); err != nil {
-			return "", err
-		}
-		replace[filepath.Join(root, file)] = path
-	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", fmt.Errorf("encode overlay: %w", err)
-	}
-	path := filepath.Join(stage, "overlay.json")
-	return path, write(path, text)
-}
-
-// copyTree copies the sources with the changed files in place.
-func copyTree(root, tree string, changed map[string][]byte) error {
-	err := walk(root, func(file string) error {
-		return copyFile(filepath.Join(root, file), filepath.Join(tree, file))
-	})
-	for file, text := range changed {
-		err = errors.Join(err, write(filepath.Join(tree, file), text))
-	}
-	return err
-}
-
-// key tells builds of different sources apart.
-func (b Builder) key(m Mutant, changed map[string][]byte) (string, error) {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n", m.ID)
-	err := walk(b.Root, func(file string) error {
-		text, err := os.ReadFile(filepath.Join(b.Root, file))
-		fmt.Fprintf(sum, "%s %d\n%s", file, len(text), text)
-		return err
-	})
-	for _, file := range slices.Sorted(maps.Keys(changed)) {
-		fmt.Fprintf(sum, "%s %d\n%s", file, len(changed[file]), changed[file])
-	}
-	return hex.EncodeToString(sum.Sum(nil))[:16], err
-}
-
-// walk visits the regular files of the sources, by path from root.
-func walk(root string, visit func(file string) error) error {
-	for _, source := range sources {
-		err := filepath.WalkDir(filepath.Join(root, source), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() {
-				return err
-			}
-			file, err := filepath.Rel(root, path)
-			if err != nil {
-				return err
-			}
-			return visit(file)
-		})
-		if err != nil {
-			return fmt.Errorf("walk %s: %w", source, err)
-		}
-	}
-	return nil
-}
-
-func copyFile(from, to string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return fmt.Errorf("copy %s: %w", filepath.Base(from), err)
-	}
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return fmt.Errorf("copy %s: %w", filepath.Base(from), err)
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return fmt.Errorf("copy %s: %w", filepath.Base(from), err)
-	}
-	return os.WriteFile(to, text, info.Mode().Perm())
 }
 
 func write(path string, text []byte) error {

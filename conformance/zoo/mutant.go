@@ -7,18 +7,26 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 
 	"touchstone/contracts"
 )
 
-// Mutant is one single-rule mistake of the reference.
+// Kind is what a record is.
+type Kind string
+
+// The kinds of records, and the folders or the file that they lie in.
+const (
+	Reference  Kind = "reference"  // mutants/: a mistake of the reference
+	Host       Kind = "host"       // hosts/: a mistake of its host
+	Second     Kind = "second"     // second/mistakes.toml: a mistake of the second launcher
+	Equivalent Kind = "equivalent" // equivalents/: a change that the contract allows
+)
+
+// Mutant is one single-rule mistake of a launcher, or a change that is none.
 type Mutant struct {
 	Version int    `toml:"version"` // 1
-	ID      string `toml:"id"`      // MUT058
+	ID      string `toml:"id"`      // MUT058, EQU001; second/MUT017 of the second launcher
 	Mistake string `toml:"mistake"` // what it does wrong, in a few words
 	Reason  string `toml:"reason"`  // why the pieces make exactly that mistake
 
@@ -27,13 +35,27 @@ type Mutant struct {
 	// Scripts are the scripts to run, by name. Empty: those that check an id
 	// of CaughtBy. Assertions that are checked on every attempt need it.
 	Scripts []string `toml:"scripts"`
+	// Facade and Profile narrow the cells. Empty: one cell of each script, and
+	// the others only when nothing was caught there.
+	Facade  string `toml:"facade"`
+	Profile string `toml:"profile"`
 	// Pieces are applied in order, each exactly once.
 	Pieces []Piece `toml:"piece"`
+
+	Kind Kind `toml:"-"`
+}
+
+// Launcher is the name of the launcher that the record changes.
+func (m Mutant) Launcher() string {
+	if m.Kind == Second {
+		return "second"
+	}
+	return "reference"
 }
 
 // Piece is one search and replacement.
 type Piece struct {
-	File string `toml:"file"` // from the root, below reference/
+	File string `toml:"file"` // from the root
 	Old  string `toml:"old"`  // stands exactly once in the file
 	New  string `toml:"new"`
 }
@@ -41,54 +63,27 @@ type Piece struct {
 // ErrDead is the cause of a mutant that can no longer be made.
 var ErrDead = errors.New("dead mutant")
 
-var mutantName = regexp.MustCompile(`^MUT[0-9]{3}$`)
-
-// Load reads the records *.toml of a folder, in the order of their names.
-// Unknown keys, a wrong file name and unknown assertions are errors.
-func Load(folder string) ([]Mutant, error) {
-	paths, err := filepath.Glob(filepath.Join(folder, "*.toml"))
-	if err != nil {
-		return nil, fmt.Errorf("list mutants: %w", err)
-	}
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("list mutants: none in %s", folder)
-	}
-	mutants := make([]Mutant, 0, len(paths))
-	for _, path := range paths {
-		m, err := read(path)
-		if err != nil {
-			return nil, fmt.Errorf("read mutant %s: %w", filepath.Base(path), err)
-		}
-		mutants = append(mutants, m)
-	}
-	return mutants, nil
-}
-
-func read(path string) (Mutant, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return Mutant{}, err
-	}
-	var m Mutant
-	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&m); err != nil {
-		return Mutant{}, err
-	}
-	if want := m.ID + ".toml"; filepath.Base(path) != want {
-		return Mutant{}, fmt.Errorf("id %q belongs into %s", m.ID, want)
-	}
-	return m, m.check()
+var recordName = map[Kind]*regexp.Regexp{
+	Reference:  regexp.MustCompile(`^MUT[0-9]{3}$`),
+	Host:       regexp.MustCompile(`^MUT[0-9]{3}$`),
+	Second:     regexp.MustCompile(`^second/MUT[0-9]{3}$`),
+	Equivalent: regexp.MustCompile(`^EQU[0-9]{3}$`),
 }
 
 func (m Mutant) check() error {
 	switch {
 	case m.Version != 1:
 		return fmt.Errorf("version %d, want 1", m.Version)
-	case !mutantName.MatchString(m.ID):
-		return fmt.Errorf("id %q, want MUTnnn", m.ID)
+	case !recordName[m.Kind].MatchString(m.ID):
+		return fmt.Errorf("id %q, want %s", m.ID, recordName[m.Kind])
 	case m.Mistake == "" || m.Reason == "":
-		return errors.New("mistake or reason missing")
-	case len(m.CaughtBy) == 0 || len(m.Pieces) == 0:
-		return errors.New("caught_by or piece missing")
+		return errors.New("mistake (or change) or reason missing")
+	case len(m.Pieces) == 0:
+		return errors.New("piece missing")
+	case (m.Kind == Equivalent) != (len(m.CaughtBy) == 0):
+		return errors.New("caught_by: a mistake names assertions, an equivalent change none")
+	case m.Kind == Equivalent && len(m.Scripts) == 0:
+		return errors.New("scripts: an equivalent change names those that it could upset")
 	}
 	for _, id := range m.CaughtBy {
 		if _, known := contracts.AssertionByID(id); !known {
@@ -96,13 +91,24 @@ func (m Mutant) check() error {
 		}
 	}
 	for i, p := range m.Pieces {
-		clean := filepath.ToSlash(filepath.Clean(p.File))
-		if clean != p.File || !strings.HasPrefix(clean, "reference/") {
-			return fmt.Errorf("piece %d: file %q is not below reference/", i, p.File)
+		if err := p.check(m.Kind); err != nil {
+			return fmt.Errorf("piece %d: %w", i, err)
 		}
-		if p.Old == "" || p.Old == p.New {
-			return fmt.Errorf("piece %d: changes nothing", i)
-		}
+	}
+	return nil
+}
+
+func (p Piece) check(kind Kind) error {
+	below := "reference/"
+	if kind == Second {
+		below = secondSources
+	}
+	clean := filepath.ToSlash(filepath.Clean(p.File))
+	if clean != p.File || !strings.HasPrefix(clean, below) {
+		return fmt.Errorf("file %q is not below %s", p.File, below)
+	}
+	if p.Old == "" || p.Old == p.New {
+		return errors.New("changes nothing")
 	}
 	return nil
 }
@@ -125,30 +131,4 @@ func (m Mutant) Patch(root string) (map[string][]byte, error) {
 		changed[p.File] = bytes.Replace(text, []byte(p.Old), []byte(p.New), 1)
 	}
 	return changed, nil
-}
-
-// scriptsOf are the scripts that the mutant has to face: those it names, or
-// those of the folder that check one of its assertions.
-func (m Mutant) scriptsOf(folder string) ([]string, error) {
-	if len(m.Scripts) > 0 {
-		return m.Scripts, nil
-	}
-	paths, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
-	if err != nil {
-		return nil, fmt.Errorf("list scripts: %w", err)
-	}
-	var names []string
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("read script: %w", err)
-		}
-		if slices.ContainsFunc(m.CaughtBy, func(id string) bool { return bytes.Contains(text, []byte("check "+id+" ")) }) {
-			names = append(names, strings.TrimSuffix(filepath.Base(path), ".txtar"))
-		}
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("%w %s: no script checks %s", ErrDead, m.ID, strings.Join(m.CaughtBy, ", "))
-	}
-	return names, nil
 }

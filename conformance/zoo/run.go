@@ -2,125 +2,290 @@ package zoo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"touchstone/conformance/certify"
+	"touchstone/conformance/oracle"
+	"touchstone/conformance/script"
 	"touchstone/reports"
 )
 
-// Runner asks the suite about launchers.
+// enough is how long a record that is killed is asked for its other
+// assertions: one that hangs costs its limit in each attempt.
+const enough = 90 * time.Second
+
+// Runner asks the suite about broken launchers.
 type Runner struct {
-	Root    string // of the checkout
-	Program string // the suite's own executable, touchstone
-	Profile string // of the launcher; "" is every one
+	builder *Builder
+	out     string // folder for evidence
+	subject map[string]subject
+	sound   sound
 }
 
-// Outcome is what the suite said of one launcher.
-type Outcome struct {
-	Passed, Failed []string // assertion ids, sorted
-	Undecided      []string // not run or broken
-	Folder         string   // of the run
+// subject is a launcher with the scripts that are asked of it.
+type subject struct {
+	suite suite
+	bench *certify.Bench // of the unbroken one
 }
 
-// Kill is an outcome of a mutant, read against its record.
-type Kill struct {
-	Caught []string // named, and failed
-	Missed []string // named, and passed: the suite did not see the mistake there
-	Others []string // failed without being named
-}
-
-// Reference runs the unbroken launcher against the scripts of some mutants.
-// What it fails there can kill no mutant.
-func (r Runner) Reference(ctx context.Context, folder string, mutants ...Mutant) (Outcome, error) {
-	var names []string
-	for _, m := range mutants {
-		scripts, err := m.scriptsOf(filepath.Join(r.Root, "testdata"))
+// NewRunner prepares the launchers that the records are about. exe is the
+// program of attempts, out a folder for evidence. Close it.
+func NewRunner(ctx context.Context, root, exe, out string, builder *Builder, records []Mutant) (*Runner, error) {
+	r := &Runner{builder: builder, out: out, subject: map[string]subject{}}
+	bin, err := builder.Unbroken()
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range records {
+		if _, known := r.subject[m.Launcher()]; known {
+			continue
+		}
+		selection, err := certify.Select(root, certify.Request{Launcher: m.Launcher()})
 		if err != nil {
-			return Outcome{}, err
+			return nil, errors.Join(err, r.Close())
 		}
-		names = append(names, scripts...)
+		place := certify.Place{Root: root, Bin: bin, Exe: exe, Run: filepath.Join(out, "unbroken-"+m.Launcher())}
+		bench, err := certify.Open(ctx, selection, place)
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		r.subject[m.Launcher()] = subject{newSuite(selection), bench}
 	}
-	slices.Sort(names)
-	return r.certify(ctx, filepath.Join(r.Root, built), folder, slices.Compact(names))
+	r.sound, err = newSound(root, builder)
+	return r, err
 }
 
-// Mutant runs a built mutant against the scripts that have to catch it.
-func (r Runner) Mutant(ctx context.Context, m Mutant, bin, folder string) (Outcome, error) {
-	scripts, err := m.scriptsOf(filepath.Join(r.Root, "testdata"))
-	if err != nil {
-		return Outcome{}, err
+// Close removes what was compiled, and the evidence of the unbroken launchers.
+func (r *Runner) Close() error {
+	var err error
+	for name, s := range r.subject {
+		err = errors.Join(err, s.bench.Close(), os.RemoveAll(filepath.Join(r.out, "unbroken-"+name)))
 	}
-	return r.certify(ctx, bin, folder, scripts)
+	return err
 }
 
-// certify runs the suite. Conforming, not conforming and undecided are
-// outcomes; every other end is an error.
-func (r Runner) certify(ctx context.Context, bin, folder string, scripts []string) (Outcome, error) {
-	arguments := []string{"certify", "--launcher", "reference", "--bin", bin, "--out", folder, "--tests", strings.Join(scripts, ",")}
-	if r.Profile != "" {
-		arguments = append(arguments, "--profile", r.Profile)
+// Ask builds a record and asks the suite about it.
+func (r *Runner) Ask(ctx context.Context, m Mutant) (reports.ZooRecord, error) {
+	started := time.Now()
+	row := reports.ZooRecord{ID: m.ID, Kind: string(m.Kind), Mistake: m.Mistake, Named: append([]string{}, m.CaughtBy...),
+		Kills: []reports.Kill{}, Missed: []string{}, Undecided: []string{}, Others: []string{}, Jobs: []string{}}
+	first, rest, err := r.subject[m.Launcher()].suite.jobs(m)
+	var bin string
+	if err == nil {
+		bin, err = r.builder.Build(ctx, m)
 	}
-	cmd := exec.CommandContext(ctx, r.Program, arguments...)
-	cmd.Dir = r.Root
-	output, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() > 0 && exit.ExitCode() <= 2 {
-		err = nil
+	row.BuildSeconds = time.Since(started).Seconds()
+	if errors.Is(err, ErrDead) {
+		row.State, row.Problem, row.Seconds = reports.Dead, err.Error(), row.BuildSeconds
+		return row, nil
 	}
 	if err != nil {
-		return Outcome{}, fmt.Errorf("certify: %w\n%s", err, output)
+		return row, err
 	}
-	return outcomeOf(folder)
+	folder := filepath.Join(r.out, strings.ReplaceAll(m.ID, "/", "-"))
+	bench, err := r.subject[m.Launcher()].bench.With(ctx, bin, folder)
+	if err != nil {
+		return row, err
+	}
+	a := asked{runner: r, record: m, bench: bench, row: &row, seen: map[string]verdicts{}}
+	if err = a.face(first); err == nil && m.Kind != Equivalent && len(row.Kills) == 0 {
+		err = a.face(rest)
+	}
+	if err != nil {
+		return row, err
+	}
+	a.conclude()
+	row.Seconds = time.Since(started).Seconds()
+	if row.State == reports.Killed || row.State == reports.EquivalentGreen {
+		return row, os.RemoveAll(folder)
+	}
+	row.Evidence = folder
+	return row, ctx.Err()
 }
 
-func outcomeOf(folder string) (Outcome, error) {
-	text, err := os.ReadFile(filepath.Join(folder, "report.json"))
-	if err != nil {
-		return Outcome{}, fmt.Errorf("read report: %w", err)
+// asked is a built record while the scripts are run.
+type asked struct {
+	runner *Runner
+	record Mutant
+	bench  *certify.Bench
+	row    *reports.ZooRecord
+	seen   map[string]verdicts // by assertion, over all jobs
+}
+
+// verdicts says what was said of an assertion.
+type verdicts struct{ passed, failed, undecided bool }
+
+// face runs jobs until each named assertion has failed once.
+func (a *asked) face(jobs []job) error {
+	started := time.Now()
+	for _, j := range jobs {
+		open := a.open()
+		if a.record.Kind != Equivalent && !j.concerns(open) {
+			continue
+		}
+		if len(a.row.Kills) > 0 && time.Since(started) > enough {
+			a.row.Problem = "not asked for all: " + strings.Join(open, " ")
+			return nil
+		}
+		result, err := a.bench.Perform(j.script, j.cell)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", a.record.ID, j, err)
+		}
+		a.row.Jobs = append(a.row.Jobs, j.String())
+		if err := a.hear(j, result); err != nil {
+			return err
+		}
 	}
-	var report reports.Report
-	if err := json.Unmarshal(text, &report); err != nil {
-		return Outcome{}, fmt.Errorf("read report: %w", err)
+	return nil
+}
+
+// open are the named assertions that have not failed yet.
+func (a *asked) open() []string {
+	return slices.DeleteFunc(slices.Clone(a.record.CaughtBy), func(id string) bool {
+		return slices.ContainsFunc(a.row.Kills, func(k reports.Kill) bool { return k.ID == id })
+	})
+}
+
+// hear takes in what a script said. What the unbroken launcher fails too says
+// nothing.
+func (a *asked) hear(j job, result script.Result) error {
+	bad := len(result.Leaks) > 0 || slices.ContainsFunc(result.Findings, func(f script.Finding) bool { return f.Verdict == oracle.Fail || f.Verdict == oracle.Broken })
+	unsound := map[string]bool{}
+	if bad {
+		var err error
+		if unsound, err = a.runner.sound.unsound(a.runner.subject[a.record.Launcher()].bench, a.record.Launcher(), j); err != nil {
+			return err
+		}
 	}
-	o := Outcome{Folder: folder}
-	for _, a := range report.Assertions {
-		switch a.Verdict {
-		case reports.Pass:
-			o.Passed = append(o.Passed, a.ID)
-		case reports.Fail:
-			o.Failed = append(o.Failed, a.ID)
+	for _, f := range result.Findings {
+		v := a.seen[f.ID]
+		switch {
+		case f.Verdict == oracle.Pass:
+			v.passed = true
+		case f.Verdict == oracle.Fail && !unsound[f.ID]:
+			v.failed = true
+			a.failed(j, f)
 		default:
-			o.Undecided = append(o.Undecided, a.ID)
+			v.undecided = v.undecided || f.Verdict != oracle.NotRun
 		}
+		a.seen[f.ID] = v
 	}
-	for _, ids := range []*[]string{&o.Passed, &o.Failed, &o.Undecided} {
-		slices.Sort(*ids)
-		*ids = slices.Compact(*ids) // one id may have failed in several cells
+	if len(result.Leaks) > 0 && !unsound[leak] {
+		a.other(leak)
 	}
-	return o, nil
+	return nil
 }
 
-// Judge reads an outcome against a record. Only a named assertion that failed
-// kills.
-func (m Mutant) Judge(o Outcome) Kill {
-	var k Kill
-	for _, id := range o.Failed {
-		if slices.Contains(m.CaughtBy, id) {
-			k.Caught = append(k.Caught, id)
-		} else {
-			k.Others = append(k.Others, id)
+// leak stands among assertions for what an attempt left behind.
+const leak = "leak"
+
+func (a *asked) failed(j job, f script.Finding) {
+	if !slices.Contains(a.record.CaughtBy, f.ID) {
+		a.other(f.ID)
+		return
+	}
+	if slices.Contains(a.open(), f.ID) {
+		a.row.Kills = append(a.row.Kills, reports.Kill{ID: f.ID, Script: j.script.Name, Cell: j.cell.String(), Seen: f.Seen + f.Reason, Wanted: f.Wanted})
+	}
+}
+
+func (a *asked) other(id string) {
+	if !slices.Contains(a.row.Others, id) {
+		a.row.Others = append(a.row.Others, id)
+	}
+}
+
+// conclude reads what was seen against the record. Only a named assertion that
+// failed kills.
+func (a *asked) conclude() {
+	for _, id := range a.open() {
+		switch v := a.seen[id]; {
+		case v.passed && !v.undecided:
+			a.row.Missed = append(a.row.Missed, id)
+		default:
+			a.row.Undecided = append(a.row.Undecided, id)
 		}
 	}
-	for _, id := range m.CaughtBy {
-		if slices.Contains(o.Passed, id) && !slices.Contains(o.Failed, id) {
-			k.Missed = append(k.Missed, id)
+	if a.record.Kind == Equivalent {
+		a.concludeEquivalent()
+		return
+	}
+	switch {
+	case len(a.row.Kills) > 0:
+		a.row.State = reports.Killed
+	case len(a.row.Others) > 0:
+		a.row.State = reports.KilledElsewhere
+	default:
+		a.row.State = reports.Survived
+	}
+}
+
+// concludeEquivalent: nothing may fail, nothing may be the suite's own fault,
+// and something must have passed.
+func (a *asked) concludeEquivalent() {
+	var broken []string
+	passed := false
+	for id, v := range a.seen {
+		passed = passed || v.passed
+		if v.undecided {
+			broken = append(broken, id)
 		}
 	}
-	return k
+	slices.Sort(broken)
+	a.row.State = reports.EquivalentGreen
+	switch {
+	case len(a.row.Others) > 0:
+		a.row.State, a.row.Problem = reports.EquivalentRed, "failed: "+strings.Join(a.row.Others, " ")
+	case len(broken) > 0:
+		a.row.State, a.row.Problem = reports.EquivalentRed, "broken: "+strings.Join(broken, " ")
+	case !passed:
+		a.row.State, a.row.Problem = reports.EquivalentRed, "nothing was asked"
+	}
+}
+
+// Progress hears of records as they end, from one goroutine at a time.
+type Progress func(row reports.ZooRecord)
+
+// AskAll asks about records, width at a time; builds of some go on beside runs
+// of others. What has not begun at the deadline is left; the zero time is none.
+func (r *Runner) AskAll(ctx context.Context, records []Mutant, width int, deadline time.Time, tell Progress) (rows []reports.ZooRecord, left []string, err error) {
+	rows, left = []reports.ZooRecord{}, []string{}
+	next := make(chan Mutant)
+	var group sync.WaitGroup
+	var mutex sync.Mutex
+	for range max(width, 1) {
+		group.Go(func() {
+			for m := range next {
+				row, failure := r.Ask(ctx, m)
+				mutex.Lock()
+				if err = errors.Join(err, failure); failure == nil {
+					rows = append(rows, row)
+					tell(row)
+				}
+				mutex.Unlock()
+			}
+		})
+	}
+	for _, m := range records {
+		if ctx.Err() != nil || (!deadline.IsZero() && time.Now().After(deadline)) {
+			left = append(left, m.ID)
+			continue
+		}
+		next <- m
+	}
+	close(next)
+	group.Wait()
+	place := map[string]int{}
+	for i, m := range records {
+		place[m.ID] = i
+	}
+	slices.SortFunc(rows, func(a, b reports.ZooRecord) int { return place[a.ID] - place[b.ID] })
+	return rows, left, errors.Join(err, context.Cause(ctx))
 }

@@ -46,9 +46,18 @@ func bashCompletion(entries []commandEntry) string {
 	for _, name := range sortedKeys(values) {
 		fmt.Fprintf(&out, "\t--%s) COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n", name, values[name])
 	}
-	out.WriteString("\tesac\n\tcase ${COMP_WORDS[1]} in\n")
+	out.WriteString("\tesac\n")
+	for _, group := range groups(entries) {
+		fmt.Fprintf(&out, "\tif [ \"${COMP_WORDS[1]}\" = %s ] && [ \"$COMP_CWORD\" = 2 ]; then\n\t\tCOMPREPLY=($(compgen -W '%s' -- \"$word\"))\n\t\treturn\n\tfi\n",
+			group, strings.Join(within(entries, group), " "))
+	}
+	out.WriteString("\tcase \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n")
 	for _, e := range entries {
-		fmt.Fprintf(&out, "\t%s) COMPREPLY=($(compgen -f -W '%s' -- \"$word\")) ;;\n", e.Name, strings.Join(e.flagWords(), " "))
+		pattern := "'" + e.Name + " '*"
+		if strings.Contains(e.Name, " ") {
+			pattern = "'" + e.Name + "'"
+		}
+		fmt.Fprintf(&out, "\t%s) COMPREPLY=($(compgen -f -W '%s' -- \"$word\")) ;;\n", pattern, strings.Join(e.flagWords(), " "))
 	}
 	out.WriteString("\tesac\n}\ncomplete -o filenames -F _touchstone touchstone\n")
 	return out.String()
@@ -62,7 +71,15 @@ func fishCompletion(entries []commandEntry) string {
 	var out strings.Builder
 	out.WriteString("# touchstone completion for fish: touchstone completion fish | source\n")
 	for _, e := range entries {
-		fmt.Fprintf(&out, "complete -c touchstone -n __fish_use_subcommand -a %s -d %s\n", e.Name, fishQuote(firstSentence(e.Help)))
+		group, last, grouped := strings.Cut(e.Name, " ")
+		where := "__fish_use_subcommand"
+		if grouped {
+			where = fishQuote("__fish_seen_subcommand_from " + group)
+			fmt.Fprintf(&out, "complete -c touchstone -n __fish_use_subcommand -a %s\n", group)
+		} else {
+			last = e.Name
+		}
+		fmt.Fprintf(&out, "complete -c touchstone -n %s -a %s -d %s\n", where, last, fishQuote(firstSentence(e.Help)))
 		for _, f := range e.Flags {
 			more := ""
 			if f.Value != "" {
@@ -71,7 +88,7 @@ func fishCompletion(entries []commandEntry) string {
 			if list, known := values[f.Name]; known {
 				more += " -f -a " + fishQuote(list)
 			}
-			fmt.Fprintf(&out, "complete -c touchstone -n '__fish_seen_subcommand_from %s' -l %s%s -d %s\n", e.Name, f.Name, more, fishQuote(f.Help))
+			fmt.Fprintf(&out, "complete -c touchstone -n '__fish_seen_subcommand_from %s' -l %s%s -d %s\n", last, f.Name, more, fishQuote(f.Help))
 		}
 	}
 	return out.String()
@@ -86,10 +103,34 @@ func firstSentence(text string) string {
 	return sentence
 }
 
+// names are the first words of commands, each once.
 func names(entries []commandEntry) []string {
 	var all []string
 	for _, e := range entries {
-		all = append(all, e.Name)
+		name, _, _ := strings.Cut(e.Name, " ")
+		all = append(all, name)
+	}
+	return slices.Compact(all)
+}
+
+// groups are the first words of commands of two words, each once.
+func groups(entries []commandEntry) []string {
+	var all []string
+	for _, e := range entries {
+		if group, _, grouped := strings.Cut(e.Name, " "); grouped {
+			all = append(all, group)
+		}
+	}
+	return slices.Compact(all)
+}
+
+// within are the second words of a group's commands.
+func within(entries []commandEntry, group string) []string {
+	var all []string
+	for _, e := range entries {
+		if name, found := strings.CutPrefix(e.Name, group+" "); found {
+			all = append(all, name)
+		}
 	}
 	return all
 }

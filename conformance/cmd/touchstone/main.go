@@ -29,6 +29,7 @@ type commands struct {
 	Verify     verifyCommand     `cmd:"" help:"Check a certificate against its run folder, offline: every digest, every verdict, the ledger, the age. Exit 0 it holds, 1 not, 64, 70."`
 	Diff       diffCommand       `cmd:"" help:"Compare two runs. Exit 0 nothing is worse, 1 something is, 64, 70."`
 	Gate       gateCommand       `cmd:"" help:"Decide whether a run may pass, beside a baseline. Exit 0 yes, 1 no, 64, 70."`
+	Zoo        zooCommand        `cmd:"" help:"Broken launchers: proof that the suite can fail."`
 	Doctor     doctorCommand     `cmd:"" help:"Say what this machine lacks and what to do. Exit 0 nothing required, 1 something, 70."`
 	Manifest   manifestCommand   `cmd:"" help:"List commands, flags and exit statuses. Exit 0, 64, 70."`
 	Completion completionCommand `cmd:"" help:"Print a completion script for a shell. Exit 0, 64, 70."`

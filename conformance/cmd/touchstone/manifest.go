@@ -14,7 +14,7 @@ type manifestCommand struct {
 
 // commandEntry is what the manifest says of a command.
 type commandEntry struct {
-	Name      string          `json:"name"`
+	Name      string          `json:"name"` // two words where commands are grouped
 	Help      string          `json:"help"`
 	Arguments []argumentEntry `json:"arguments"`
 	Flags     []flagEntry     `json:"flags"`
@@ -43,11 +43,12 @@ func manifest() ([]commandEntry, error) {
 		return nil, fmt.Errorf("read commands: %w", err)
 	}
 	var all []commandEntry
-	for _, node := range parser.Model.Children {
-		if node.Hidden {
-			continue
+	for _, node := range parser.Model.Leaves(true) {
+		name := node.Name
+		if node.Parent.Type == kong.CommandNode {
+			name = node.Parent.Name + " " + name
 		}
-		entry := commandEntry{Name: node.Name, Help: node.Help, Arguments: []argumentEntry{}, Flags: []flagEntry{}, Exits: exits[node.Name]}
+		entry := commandEntry{Name: name, Help: node.Help, Arguments: []argumentEntry{}, Flags: []flagEntry{}, Exits: exits[name]}
 		for _, a := range node.Positional {
 			entry.Arguments = append(entry.Arguments, argumentEntry{a.Name, a.Help, a.Required})
 		}

@@ -11,7 +11,7 @@
 // digests of empty channels given, not null; the members of the record in
 // another order; and an engine, strategy ABI and report shape of its own.
 //
-// The tests of this package make single mistakes in a copy of those sources
-// (mistakes.toml) and ask whether the suite sees each of them for the right
-// reason; and they hold its candidate scanner against another strict reader.
+// mistakes.toml lists single mistakes that package zoo makes in a copy of those
+// sources, to ask whether the suite sees each of them for the right reason. The
+// tests of this package hold the candidate scanner against another strict reader.
 package second

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -25,11 +26,11 @@ type document struct {
 }
 
 var probe = sync.OnceValues(func() (string, error) {
-	first, err := touchstone() // its folder goes with the tests
+	folder, err := os.MkdirTemp("", "second-")
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(filepath.Dir(first), "scan_probe")
+	path := filepath.Join(folder, "scan_probe")
 	arguments := []string{"-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
 		"-DSCAN_KEYS=4096", "-Wall", "-Wextra", "-Werror", "-Isrc", "-o", path, "testdata/scan_probe.c"}
 	for _, name := range []string{"scan", "scan_string", "scan_keys", "shape", "catalog"} {
@@ -41,6 +42,14 @@ var probe = sync.OnceValues(func() (string, error) {
 	}
 	return path, nil
 })
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if path, err := probe(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(path)) // a remnant in the temporary folder harms nobody
+	}
+	os.Exit(status)
+}
 
 // judge asks the launcher's scanner about each document: R, C, M or P.
 func judge(t *testing.T, documents []document) string {
