@@ -101,6 +101,9 @@ var nounCases = []nounCase{
 	{words: "report empty", setup: func(m *model) { m.report = nil }, alter: func(m *model) { m.report = []byte("x") }},
 	{words: "report one-document", alter: func(m *model) { m.report = append(bytes.Clone(m.report), ' ') }},
 	{words: "report refused", model: refusalModel, alter: func(m *model) { m.report = []byte("{") }},
+	{words: "report measures size<=80 engine=9 none<=0", alter: func(m *model) { m.report = append(bytes.Clone(m.report), make([]byte, 80)...) }},
+	{words: "report measures engine<=9", alter: func(m *model) { m.report = []byte(`{"engine":"pineforge 2","summary":{}}` + "\n") }},
+	{words: "report measures none>=1", setup: func(m *model) { m.report = []byte(`{"none":"x"}` + "\n") }, alter: func(m *model) { m.report = []byte("{}\n") }},
 	{words: "report no-success", model: refusalModel, alter: func(m *model) { m.report = successReport }},
 	{words: "report failure-document diagnostic_budget_exceeded", model: refusalModel, alter: func(m *model) { m.report = nil }},
 	{words: `diagnostics equal abc`, setup: diagnosticsOf("abc"), alter: diagnosticsOf("abcd")},
@@ -335,7 +338,7 @@ func TestBytesThatNobodyCountedAreNotRun(t *testing.T) {
 func TestMalformedNounsAreRefused(t *testing.T) {
 	for _, line := range []string{
 		"", "unknown", "exit", "exit x", "exit signal", "class", "class a b", "failure", "failure x y", "never", "success now", "refused x",
-		"report", "report whole", "report equals", "diagnostics", "diagnostics equal", "diagnostics size x", "diagnostics contain ~~x y",
+		"report", "report measures", "report measures size<=x", "report measures size=4|5", "report whole", "report equals", "diagnostics", "diagnostics equal", "diagnostics size x", "diagnostics contain ~~x y",
 		"fixture-line", "nowhere x report", "nowhere x on sky", "channel", "channel sky observed=1", "channel report seen=1", "channel report observed<=x",
 		"artifact", "artifact here", "sink", "sink present", "unread-sink-at-report", "unread-sink-at-report 5", "producer", "producer x=1", "limits", "limits sky requested=1", "limits wall wanted=1", "charged", "charged x=",
 		"usage sky used=1", "usage wall", "usage wall x=1", "cleanup x=true", "record", "record x", "elapsed 5s", "elapsed <5", "elapsed <-5s",

@@ -10,7 +10,7 @@ var nouns = []noun{
 	{"never", "never CODE…", "the failure is none of these", parseNever},
 	{"success", "success", "the whole success predicate as a host can see it", bare(successHolds)},
 	{"refused", "refused", "complete=false, a nonzero exit, a failure, and on the report nothing or one failure document", bare(refusedWhole)},
-	{"report", "report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE", "the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own", parseReport},
+	{"report", "report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE | measures [size<=N] [MEMBER<=N]", "the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own; measures: bytes of the whole, or of the text of a member (a.b of one within; none has 0), also with >= and =", parseReport},
 	{"diagnostics", "diagnostics equal TEXT | size N | pattern N | first N of-pattern | contain TEXT | lack TEXT", "the bytes of the diagnostic endpoint, without what the harness may add; pattern: exactly N bytes of the fixtures' pattern, first: at most N", parseDiagnostics},
 	{"fixture-line", "fixture-line TEXT", "a line of the diagnostics is exactly this", parseFixtureLine},
 	{"nowhere", "nowhere TEXT on ENDPOINT,…", "bytes that stand on none of these: report, terminal, diagnostic, sink, phase", parseNowhere},

@@ -29,6 +29,9 @@ func parseReport(words []string) (test, error) {
 	if judge, found := plain[words[0]]; found && len(words) == 1 {
 		return each(judge)
 	}
+	if words[0] == "measures" {
+		return parseMeasures(words[1:])
+	}
 	if err := exactly(words, 2); err != nil {
 		return test{}, err
 	}
@@ -52,6 +55,32 @@ func parseReport(words []string) (test, error) {
 		})
 	}
 	return test{}, fmt.Errorf("unknown %q", words[0])
+}
+
+// parseMeasures reads bounds of the report's bytes, and of its texts' bytes.
+func parseMeasures(words []string) (test, error) {
+	conditions, err := parseConditions(words)
+	if err != nil {
+		return test{}, err
+	}
+	for _, c := range conditions {
+		if _, err := strconv.ParseUint(c.values[0], 10, 32); err != nil || len(c.values) != 1 {
+			return test{}, fmt.Errorf("%s: want one decimal", c)
+		}
+	}
+	return each(func(v *view, w *wants) {
+		for _, c := range conditions {
+			if c.member == "size" {
+				c.number(uint64(len(v.attempt.ReportBytes())), w)
+				continue
+			}
+			text := ""
+			if member := v.document().root.at(strings.Split(c.member, ".")...); member.isString() {
+				text = member.text
+			}
+			c.number(uint64(len(text)), w)
+		}
+	})
 }
 
 // reportRefused: what a refused run may say on the report. Rules: R08, R15.

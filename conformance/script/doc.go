@@ -158,8 +158,8 @@
 //		planned sink bytes
 //	reference
 //		make the engine's own document for the current request now
-//	request [mode=WORD] [operation=full|capabilities|validation] [option=NAME[=VALUE]]
-//		what is asked for; an option is one of the launcher file's own
+//	request [mode=WORD|mode-size=N] [operation=full|capabilities|validation] [option=NAME[=VALUE]]
+//		what is asked for, mode-size a mode of so many letters; an option is one of the launcher file's own
 //	source NAME.cpp|NAME.pine
 //		the strategy as a file of this script (or NAME.ABI.cpp, for one ABI), made a library by the launcher's own tools
 //	spool N
@@ -241,8 +241,8 @@
 //		complete=false, a nonzero exit, a failure, and on the report nothing or one failure document
 //	relayed WHAT | relayed WHAT detail TEXT
 //		what the relay in the supervisor's place saw or did: started, received, edited, sent, forwarded, cancelled, killed, stopped, held, supervised, ends
-//	report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE
-//		the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own
+//	report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE | measures [size<=N] [MEMBER<=N]
+//		the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own; measures: bytes of the whole, or of the text of a member (a.b of one within; none has 0), also with >= and =
 //	sink absent | internal | exported | verified | unverified | unpublished
 //		the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink
 //	success

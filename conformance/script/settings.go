@@ -79,6 +79,12 @@ func setRequest(s *scenario.Scenario, words []string) error {
 		switch key {
 		case "mode":
 			s.Mode = value
+		case "mode-size":
+			n, err := number(value)
+			if err != nil || n == 0 || n > 1<<16 {
+				return fmt.Errorf("mode-size=%s: want 1..%d", value, 1<<16)
+			}
+			s.Mode = strings.Repeat("x", int(n))
 		case "operation":
 			if err := oneOf(value, "full", "capabilities", "validation"); err != nil {
 				return err

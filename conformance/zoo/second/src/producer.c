@@ -35,9 +35,12 @@ static int answer(char *document, size_t size, int status)
 	return close(fd) == 0 ? status : 3;
 }
 
+/* The most of a failure's text: bytes taken, and bytes spelled. */
+enum { TEXT_MAX = 16384, SPELLED_MAX = 61000 };
+
 static void text_json(FILE *to, const char *text)
 {
-	for (; *text; text++) {
+	for (const char *end = text + TEXT_MAX; *text && text < end && ftell(to) < SPELLED_MAX; text++) {
 		unsigned char byte = (unsigned char)*text;
 
 		if (byte == '"' || byte == '\\' || byte < 0x20 || byte >= 0x7f)
