@@ -125,7 +125,7 @@ func (a *attempt) run() error {
 
 func (a *attempt) included() []string {
 	names := []string{evidence.ScenarioFile, evidence.LauncherFile, evidence.LaunchFile, setupFile}
-	for _, name := range []string{a.scenario.Fixture.PayloadFile, evidence.FaultRulesFile, evidence.FaultLogFile} {
+	for _, name := range []string{a.scenario.Fixture.PayloadFile, evidence.CatalogFile, evidence.FaultRulesFile, evidence.FaultLogFile} {
 		if _, err := os.Stat(a.path(name)); err == nil && name != "" {
 			names = append(names, name)
 		}

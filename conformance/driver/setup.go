@@ -66,6 +66,9 @@ func Prepare(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) 
 			return fmt.Errorf("prepare attempt: %w", err)
 		}
 	}
+	if err := keepCatalog(dir, s, f, setup); err != nil {
+		return fmt.Errorf("prepare attempt: %w", err)
+	}
 	if err := os.MkdirAll(setup.mounts(), 0o755); err != nil {
 		return fmt.Errorf("prepare attempt: %w", err)
 	}
@@ -73,6 +76,18 @@ func Prepare(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) 
 		return fmt.Errorf("prepare attempt: %w", err)
 	}
 	return nil
+}
+
+// keepCatalog copies the launcher's failure catalog, where it is asked for.
+func keepCatalog(dir string, s scenario.Scenario, f launcherfile.File, setup Setup) error {
+	if !s.Catalog {
+		return nil
+	}
+	text, err := os.ReadFile(f.CatalogPath(setup.Bin))
+	if err != nil {
+		return err
+	}
+	return writeNew(filepath.Join(dir, evidence.CatalogFile), text, 0o644)
 }
 
 // newPlace is a folder that the producer's own user can read.

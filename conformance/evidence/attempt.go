@@ -23,6 +23,9 @@ const (
 	TranscriptFile = "transcript.pcapng"
 )
 
+// CatalogFile is the failure catalog that the launcher is released with.
+const CatalogFile = "catalog.json"
+
 // DispositionFile is the document in which a host under test says what has
 // become of its attempt.
 const DispositionFile = "disposition.bin"

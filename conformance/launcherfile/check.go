@@ -58,7 +58,7 @@ func (f File) checkHead() *Error {
 	case f.Tolerance.SlackMS > maxSlackMS:
 		return problem("tolerance.slack_ms", fmt.Sprintf("%d would let a late launcher pass", f.Tolerance.SlackMS), fmt.Sprintf("write at most %d", maxSlackMS))
 	}
-	return nil
+	return checkTexts("catalog", []string{f.Catalog}, []string{"bin", "here"})
 }
 
 func (f File) checkFacades() *Error {

@@ -4,8 +4,9 @@ package launcherfile
 type File struct {
 	Version     int                `toml:"version" json:"version"` // 1
 	Name        string             `toml:"name" json:"name"`
-	Facade      map[string]Facade  `toml:"facade" json:"facade"`   // direct, entrypoint
-	Profile     map[string]Profile `toml:"profile" json:"profile"` // unjailed, jailed
+	Catalog     string             `toml:"catalog" json:"catalog,omitzero"` // file of the failure catalog that it is released with; "" is none
+	Facade      map[string]Facade  `toml:"facade" json:"facade"`            // direct, entrypoint
+	Profile     map[string]Profile `toml:"profile" json:"profile"`          // unjailed, jailed
 	Launch      Launch             `toml:"launch" json:"launch"`
 	Pairing     Pairing            `toml:"pairing" json:"pairing"`
 	Tools       Tools              `toml:"tools" json:"tools"`

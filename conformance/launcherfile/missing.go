@@ -154,6 +154,9 @@ func (t Tools) programs() map[string]string {
 
 func (f File) missingRoles(s scenario.Scenario) []string {
 	var missing []string
+	if s.Catalog && f.Catalog == "" {
+		missing = append(missing, "no catalog")
+	}
 	for _, rule := range s.Controls {
 		switch {
 		case rule.Action.Kind == scenario.DoCancel && f.Cancel.Signal == "":

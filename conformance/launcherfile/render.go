@@ -155,6 +155,11 @@ func endpointRequests(s scenario.Scenario, v Values) scenario.Scenario {
 	return s
 }
 
+// CatalogPath is the file of the failure catalog, "" for none.
+func (f File) CatalogPath(bin string) string {
+	return strings.NewReplacer("{bin}", bin, "{here}", f.Folder).Replace(f.Catalog)
+}
+
 // FinalizerPath is the executable by which V is known.
 func (f File) FinalizerPath(v Values) (string, error) {
 	if f.Finalizer.Executable == "" {

@@ -117,6 +117,7 @@ type model struct {
 	signal     int
 	extra      []evidence.Body
 	sink       []byte // of the external one
+	catalog    []byte // the launcher's, nil: none was asked for
 	decision   string // of a host under test, "": none
 	artifact   []byte // at the named sink's target, nil: none
 	late       bool   // the sink comes after the report
@@ -236,6 +237,10 @@ func (m *model) build(t testing.TB) *evidence.Attempt {
 	if m.faultLog != "" {
 		write(evidence.FaultLogFile, []byte(m.faultLog))
 		w.Include(evidence.FaultLogFile)
+	}
+	if m.catalog != nil {
+		write(evidence.CatalogFile, m.catalog)
+		w.Include(evidence.CatalogFile)
 	}
 	for _, name := range []string{evidence.ScenarioFile, evidence.LauncherFile, evidence.LaunchFile} {
 		w.Include(name)

@@ -239,7 +239,7 @@ func TestEveryNounCanHoldAndCanFail(t *testing.T) {
 		}
 		used[wordsOf(c.words)[0]] = true
 	}
-	elsewhere := []string{"attempts", "control-probes", "faults", "disposition", "relayed"}
+	elsewhere := []string{"attempts", "catalog", "control-probes", "faults", "disposition", "relayed"}
 	for _, n := range nouns {
 		if !used[n.name] && !slices.Contains(elsewhere, n.name) {
 			t.Errorf("no test makes %q fail", n.name)
@@ -342,7 +342,7 @@ func TestMalformedNounsAreRefused(t *testing.T) {
 		"fixture-line", "nowhere x report", "nowhere x on sky", "channel", "channel sky observed=1", "channel report seen=1", "channel report observed<=x",
 		"artifact", "artifact here", "sink", "sink present", "unread-sink-at-report", "unread-sink-at-report 5", "producer", "producer x=1", "limits", "limits sky requested=1", "limits wall wanted=1", "charged", "charged x=",
 		"usage sky used=1", "usage wall", "usage wall x=1", "cleanup x=true", "record", "record x", "elapsed 5s", "elapsed <5", "elapsed <-5s",
-		"after-last-byte sky <1s", "after-last-byte report >1s", "probes", "probes fine x", "probes ok", "control-probes ok", "control-probes ok-where-present", "observed x=1",
+		"catalog", "catalog x", "catalog x y z", "catalog x y z english=", "after-last-byte sky <1s", "after-last-byte report >1s", "probes", "probes fine x", "probes ok", "control-probes ok", "control-probes ok-where-present", "observed x=1",
 		"memory producer <=1", "memory supervisor 5", "read-bytes supervisor =5", "descriptors", "descriptors fine", "command producer has", "command nobody has x", "command producer is x", "identity", "identity x", "namespaces private",
 		"namespaces private sky", "namespaces shared pid", "at-rendezvous x report=0", "at-rendezvous 1", "at-rendezvous 1 x=1", "producers-at-first-report-byte x",
 		"ended-before-packet sky", "attempts", "attempts alike",

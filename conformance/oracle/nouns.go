@@ -20,6 +20,7 @@ var nouns = []noun{
 	{"unread-sink-at-report", "unread-sink-at-report <=N", "bytes of the external sink that the host read after the first byte of the report", parseUnreadSink},
 	{"producer", "producer member=value…", "members of producer; failure is none or a code", parseProducer},
 	{"limits", "limits KNOB requested=V granted=V effective=V", "one limit of the record; knobs report diagnostic wall stall", parseLimits},
+	{"catalog", "catalog CODE CLASS [ARG=KIND…] english=TEXT | catalog spelled CODE… | catalog kept", "the launcher's failure catalog: a row as of 1.8.0, not retryable, with exactly these args (KIND is integer, or a list of words; ARG? is optional) and this text; names and kinds as the catalog prescribes them; every row that was there before, unchanged", parseCatalog},
 	{"charged", "charged N", "report_charged_bytes", parseCharged},
 	{"usage", "usage [STAGE.]CELL member=value…", "a resource cell of the job, or of a stage", parseUsage},
 	{"cleanup", "cleanup ENTRY=value…", "values of cleanup entries", parseCleanup},

@@ -67,6 +67,8 @@ type Scenario struct {
 	Faults   []string `json:"faults"`  // lines of package faultinject, done to the launcher's own processes
 	HangMS   uint64   `json:"hang_ms"` // the driver gives up here; 0: see HangLimit
 
+	Catalog bool `json:"catalog,omitzero"` // the launcher's failure catalog is part of the record
+
 	Relay []string `json:"relay,omitzero"` // of a hosted attempt: what the relay does, see ParseRelay
 }
 

@@ -110,6 +110,8 @@
 //		a control at a moment of the attempt
 //	bars N
 //		bars of the price file
+//	catalog
+//		the launcher's failure catalog becomes part of the record of the next launches
 //	cells FACADE[/PROFILE]…
 //		run the script in these cells only; without this line, in those of direct
 //	check ID [because TEXT] NOUN…
@@ -181,6 +183,8 @@
 //		counters when the producer stopped there: candidate sink printed (by the fixture), report diagnostic (read by the host)
 //	attempts same-outcome
 //		all attempts of the launch have the same exit, class, failure and report
+//	catalog CODE CLASS [ARG=KIND…] english=TEXT | catalog spelled CODE… | catalog kept
+//		the launcher's failure catalog: a row as of 1.8.0, not retryable, with exactly these args (KIND is integer, or a list of words; ARG? is optional) and this text; names and kinds as the catalog prescribes them; every row that was there before, unchanged
 //	channel NAME member=value…
 //		an entry of channels; short member names observed accepted written limit
 //	charged N

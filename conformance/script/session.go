@@ -99,6 +99,11 @@ func (s *session) payload(arguments []string) error {
 	return nil
 }
 
+func (s *session) catalog([]string) error {
+	s.next.Catalog = true
+	return nil
+}
+
 // payloadFile is the name of the payload within an attempt folder.
 const payloadFile = "payload.bin"
 

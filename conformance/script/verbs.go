@@ -51,6 +51,7 @@ func init() {
 		"inputs":            setting("inputs KEY=VALUE…", "engine inputs", setInputs),
 		"bars":              setting("bars N", "bars of the price file", setBars),
 		"spool":             setting("spool N", "bytes of the host's spool", setSpool),
+		"catalog":           {"catalog", "the launcher's failure catalog becomes part of the record of the next launches", true, lintNone, (*session).catalog},
 		"planned-sink":      setting("planned-sink N", "planned sink bytes", setPlannedSink),
 		"old-target":        setting("old-target TEXT", "what the target of the named sink holds before the launch", setOldTarget),
 		"source":            {"source NAME.cpp|NAME.pine", "the strategy as a file of this script (or NAME.ABI.cpp, for one ABI), made a library by the launcher's own tools", true, lintSource, (*session).source},
