@@ -35,6 +35,7 @@ var exampleSchemas = map[string]string{
 	"certificate.json":                "certificate.v1",
 	"run-events.jsonl":                "run-events.v1",
 	"host-disposition.json":           "host-disposition.v1",
+	"capsule.txtar":                   "capsule.v1",
 }
 
 // closedSchemas refuse unknown members at every level.
@@ -42,7 +43,7 @@ var closedSchemas = []string{"host-disposition.v1", "launch.v1", "launcher.v1", 
 
 func TestSchemaNames(t *testing.T) {
 	want := []string{
-		"capabilities.v1", "certificate.v1", "events.v1", "failure.v1", "host-disposition.v1", "launch.v1",
+		"capabilities.v1", "capsule.v1", "certificate.v1", "events.v1", "failure.v1", "host-disposition.v1", "launch.v1",
 		"launcher.v1", "meta.v1", "policy.v1", "report-full.v1", "run-events.v1", "terminal.v1", "validation.v1",
 	}
 	if diff := cmp.Diff(want, SchemaNames()); diff != "" {
@@ -133,6 +134,11 @@ func documents(t *testing.T, name string) []any {
 			t.Fatalf("%s: %v", name, err)
 		}
 		return []any{document}
+	}
+	if strings.HasSuffix(name, ".txtar") { // a capsule: its head
+		_, head, _ := strings.Cut(string(content), "\n-- capsule.json --\n")
+		head, _, _ = strings.Cut(head, "\n-- ")
+		return []any{decode(t, name, []byte(head))}
 	}
 	if !bytes.HasSuffix(content, []byte("}\n")) {
 		t.Fatalf("%s: does not end in } and LF", name)

@@ -122,7 +122,7 @@ func cellSuite(r Report, cell string) junitSuite {
 	for _, l := range r.Leaks {
 		if l.Cell == cell {
 			suite.add(junitCase{ClassName: "leak", Name: scrub(l.Script + " " + l.What), Time: "0",
-				Failure: &junitMessage{Type: "leak", Message: scrub(l.What), Text: scrub(l.Attempt + "\n" + l.Replay)}})
+				Failure: &junitMessage{Type: "leak", Message: scrub(l.What), Text: scrub(l.Attempt + "\n" + l.Capsule + "\n" + l.Replay)}})
 		}
 	}
 	return suite
@@ -177,6 +177,9 @@ func details(a Assertion) string {
 			fmt.Fprintf(&text, "  saw %s\n  wanted %s\n", f.Seen, f.Wanted)
 		}
 		fmt.Fprintf(&text, "  evidence %s\n", f.Attempt)
+	}
+	if a.Capsule != "" {
+		fmt.Fprintf(&text, "capsule: %s\n", a.Capsule)
 	}
 	if a.Replay != "" {
 		fmt.Fprintf(&text, "replay: %s\n", a.Replay)

@@ -69,6 +69,9 @@ func markdownFailures(out io.Writer, r Report) {
 	}
 	for _, a := range bad[:min(len(bad), summaryFailures)] {
 		fmt.Fprintf(out, "\n- **%s** %s %s %s: %s\n", a.Verdict, codeSpan(a.ID), codeSpan(a.Rule), codeSpan(a.Cell), codeSpan(clip(headline(a), summaryText)))
+		if a.Capsule != "" {
+			fmt.Fprintf(out, "  capsule %s\n", codeSpan(a.Capsule))
+		}
 		if a.Replay != "" {
 			fmt.Fprintf(out, "  replay %s\n", codeSpan(a.Replay))
 		}

@@ -152,6 +152,7 @@ type Assertion struct {
 	Checks    int       `json:"checks"`   // that spoke of it
 	Findings  []Finding `json:"findings"` // that were no pass, at most 20
 	Replay    string    `json:"replay"`   // command that runs it again; "" for a pass
+	Capsule   string    `json:"capsule"`  // file that touchstone repro runs again; "" for a pass, and where no script ran
 }
 
 // Finding is what one or more checks of a script said that were no pass.
@@ -178,6 +179,8 @@ type Script struct {
 	Cell     string   `json:"cell"`
 	Seconds  float64  `json:"seconds"`
 	Attempts []string `json:"attempts"` // folders, in order
+	Verdict  string   `json:"verdict"`  // the worst of its assertions'
+	Capsule  string   `json:"capsule"`  // "" where everything passed and nothing was left behind
 }
 
 // Leak is something that an attempt left behind: a failure of its own.
@@ -187,6 +190,7 @@ type Leak struct {
 	Attempt string `json:"attempt"`
 	What    string `json:"what"`
 	Replay  string `json:"replay"`
+	Capsule string `json:"capsule"`
 }
 
 // StaleGap is a declared gap that speaks of nothing this run planned.

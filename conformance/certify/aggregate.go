@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/conformance/capsule"
 	"touchstone/conformance/launcherfile"
 	"touchstone/conformance/oracle"
 	"touchstone/conformance/scenario"
@@ -90,13 +91,18 @@ func (t tally) planned(cell scenario.Cell) []string {
 			}
 		}
 	}
-	var ids []string
+	return inOrder(wanted)
+}
+
+// inOrder are the keys, ids, in the order of assertions.tsv.
+func inOrder[V any](ids map[string]V) []string {
+	var ordered []string
 	for _, a := range contracts.Assertions() {
-		if wanted[a.ID] {
-			ids = append(ids, a.ID)
+		if _, wanted := ids[a.ID]; wanted {
+			ordered = append(ordered, a.ID)
 		}
 	}
-	return ids
+	return ordered
 }
 
 // assertion adds up everything that was said of one assertion in one cell:
@@ -123,10 +129,10 @@ func (t tally) assertion(k key, places []place) reports.Assertion {
 	case a.Verdict == reports.NotRun:
 		a.Lacks = lacks(a.Reason)
 	}
-	if a.Verdict != reports.Pass {
-		a.Replay = t.replay(k.cell, worst.script)
-	}
 	t.declare(&a)
+	if a.Verdict != reports.Pass && worst.script != "" {
+		a.Replay, a.Capsule = t.replay(k.cell, worst.script), capsuleName(k.cell, worst.script)
+	}
 	return a
 }
 
@@ -176,11 +182,8 @@ func (t tally) relative(text string) string {
 	return strings.ReplaceAll(text, t.root+string(filepath.Separator), "")
 }
 
-// replay is the command that runs one script again; "" where no script ran.
+// replay is the command that runs one script again.
 func (t tally) replay(cell scenario.Cell, script string) string {
-	if script == "" {
-		return ""
-	}
 	return fmt.Sprintf("scripts/certify --launcher %s --tests %s --facade %s --profile %s", t.selection.Request.Launcher, script, cell.Facade, cell.Profile)
 }
 
@@ -229,7 +232,7 @@ func (t tally) leaks(r *reports.Report) {
 	for _, o := range t.outcomes {
 		for _, l := range o.Leaks {
 			r.Leaks = append(r.Leaks, reports.Leak{Cell: o.Cell.String(), Script: o.Script, Attempt: t.relative(l.Attempt),
-				What: t.relative(l.What), Replay: t.replay(o.Cell, o.Script)})
+				What: t.relative(l.What), Replay: t.replay(o.Cell, o.Script), Capsule: capsuleName(o.Cell, o.Script)})
 		}
 	}
 }
@@ -237,13 +240,26 @@ func (t tally) leaks(r *reports.Report) {
 func (t tally) scripts(r *reports.Report) {
 	r.Scripts = []reports.Script{}
 	for _, o := range t.outcomes {
-		s := reports.Script{Script: o.Script, Test: o.test, Cell: o.Cell.String(), Seconds: o.seconds, Attempts: []string{}}
+		verdicts := t.verdicts(o)
+		s := reports.Script{Script: o.Script, Test: o.test, Cell: o.Cell.String(), Seconds: o.seconds, Attempts: []string{}, Verdict: worstVerdict(verdicts)}
+		if !passed(verdicts, len(o.Leaks)) {
+			s.Capsule = capsuleName(o.Cell, o.Script)
+		}
 		for _, dir := range o.Attempts {
 			s.Attempts = append(s.Attempts, t.relative(dir))
 		}
 		r.Scripts = append(r.Scripts, s)
 		r.Totals.Attempts += len(s.Attempts)
 	}
+}
+
+// worstVerdict is the worst of a script's in a cell.
+func worstVerdict(verdicts []capsule.Verdict) string {
+	var t reports.Totals
+	for _, v := range verdicts {
+		t.Count(v.Seen)
+	}
+	return t.Worst()
 }
 
 // tests adds assertions up by test, in the order of first appearance; what only

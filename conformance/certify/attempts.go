@@ -36,6 +36,8 @@ type live struct {
 	compiled driver.Compiled
 	shared   references
 	failFast bool
+	seeds    []string       // of a replay, by number of the attempt
+	keep     bool           // leave what an attempt was made with
 	log      *runlog.Writer // nil when nobody listens
 	stopped  atomic.Bool    // no further attempt
 }
@@ -62,8 +64,12 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 	if !known {
 		return nil, fmt.Errorf("fixture %q is not compiled", s.Fixture.Name)
 	}
-	if err := driver.Prepare(dir, s, l.file, driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control, Tool: l.compiled.Tool,
-		Injector: filepath.Join(filepath.Dir(l.exe), "faultinject")}); err != nil {
+	setup := driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control, Tool: l.compiled.Tool,
+		Injector: filepath.Join(filepath.Dir(l.exe), "faultinject"), Keep: l.keep}
+	if s.Kind != scenario.Reference && s.Number < len(l.seeds) {
+		setup.Seed = l.seeds[s.Number]
+	}
+	if err := driver.Prepare(dir, s, l.file, setup); err != nil {
 		return nil, err
 	}
 	if s.Fixture.PayloadFile != "" {

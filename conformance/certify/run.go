@@ -28,6 +28,11 @@ type Place struct {
 	Exe  string // touchstone-attempt, which is started for each attempt
 	Run  string // the run folder; it must be new or empty
 	Jobs int    // scripts at a time, at least 1
+	// Seeds are those of the attempts of the one script that is replayed, by number.
+	Seeds []string
+	// Scratch is the folder of what attempts need besides the record, such as the
+	// compiled fixtures; it stays. "" is a temporary one.
+	Scratch string
 	// Events gets the run's events as they happen; nil is nobody.
 	Events io.Writer
 }
@@ -69,7 +74,7 @@ func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progr
 		return reports.Report{}, fmt.Errorf("start run events: %w", err)
 	}
 	log := runlog.NewWriter(file, p.Events, beginning(s, r))
-	r, err = judged(ctx, s, p, r, progress, log)
+	r, err = judged(ctx, s, p, r, about, progress, log)
 	if err == nil {
 		log.Event(runlog.RunEnd, ending(r))
 	}
@@ -86,8 +91,9 @@ func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progr
 	return r, err
 }
 
-// judged runs the jobs and adds up what they found.
-func judged(ctx context.Context, s Selection, p Place, r reports.Report, progress Progress, log *runlog.Writer) (reports.Report, error) {
+// judged runs the jobs, adds up what they found and leaves capsules of what did
+// not pass.
+func judged(ctx context.Context, s Selection, p Place, r reports.Report, about certificate.Subject, progress Progress, log *runlog.Writer) (reports.Report, error) {
 	started := time.Now()
 	var outcomes []outcome
 	blocked := obstacle()
@@ -98,8 +104,9 @@ func judged(ctx context.Context, s Selection, p Place, r reports.Report, progres
 		}
 	}
 	r.Seconds = time.Since(started).Seconds()
-	tally{selection: s, outcomes: outcomes, blocked: blocked, root: p.Run, today: r.Started[:len(time.DateOnly)]}.fill(&r)
-	return r, nil
+	t := tally{selection: s, outcomes: outcomes, blocked: blocked, root: p.Run, today: r.Started[:len(time.DateOnly)]}
+	t.fill(&r)
+	return r, t.encapsulate(r, about)
 }
 
 // makeRunFolder makes a new folder that can be written to.
@@ -175,9 +182,12 @@ type NotRunError struct{ Reason string }
 func (e *NotRunError) Error() string { return "not run: " + e.Reason }
 
 func open(ctx context.Context, s Selection, p Place) (*Bench, error) {
-	work, err := os.MkdirTemp("", "touchstone-")
-	if err != nil {
-		return nil, fmt.Errorf("make work folder: %w", err)
+	work := p.Scratch
+	if work == "" {
+		var err error
+		if work, err = os.MkdirTemp("", "touchstone-"); err != nil {
+			return nil, fmt.Errorf("make work folder: %w", err)
+		}
 	}
 	b := &Bench{ctx: ctx, selection: s, place: p, work: work, compiling: &sync.Mutex{}}
 	// The producer's own user has to read the fixtures.
@@ -215,7 +225,7 @@ func (b *Bench) compile(names []string) error {
 	}
 	if b.attempts == nil {
 		b.attempts = &live{ctx: b.ctx, run: b.place.Run, exe: b.place.Exe, bin: b.place.Bin, file: b.selection.File, compiled: compiled,
-			failFast: b.selection.Request.FailFast}
+			failFast: b.selection.Request.FailFast, seeds: b.place.Seeds, keep: b.place.Scratch != ""}
 		return nil
 	}
 	maps.Copy(b.attempts.compiled.Library, compiled.Library)
@@ -223,8 +233,12 @@ func (b *Bench) compile(names []string) error {
 	return nil
 }
 
-// Close removes the compiled fixtures. The evidence stays.
+// Close removes the compiled fixtures. The evidence stays, and a scratch folder
+// of the caller's.
 func (b *Bench) Close() error {
+	if b.place.Scratch != "" {
+		return nil
+	}
 	if err := os.RemoveAll(b.work); err != nil {
 		return fmt.Errorf("remove work folder: %w", err)
 	}

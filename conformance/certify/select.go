@@ -63,16 +63,8 @@ func LauncherPath(root, launcher string) string {
 // an empty selection are *UsageError; a script that the linter refuses is a
 // fault of the suite.
 func Select(root string, r Request) (Selection, error) {
-	selection := Selection{Request: r, Path: LauncherPath(root, r.Launcher)}
-	var err error
-	if selection.File, err = launcherfile.Read(selection.Path); err != nil {
-		return Selection{}, usage("%v", err)
-	}
-	var seam *driver.SeamError
-	switch err := driver.CheckSeam(filepath.Join(root, "fixtures", "native"), selection.File.Producer.ABI); {
-	case errors.As(err, &seam):
-		return Selection{}, usage("launcher file %s: %v", selection.Path, seam)
-	case err != nil:
+	selection, err := launcherOf(root, r)
+	if err != nil {
 		return Selection{}, err
 	}
 	all, err := LoadScripts(filepath.Join(root, "testdata"))
@@ -86,6 +78,23 @@ func Select(root string, r Request) (Selection, error) {
 		return Selection{}, err
 	}
 	return selection, lint(root, selection.Scripts)
+}
+
+// launcherOf is a selection of no script yet.
+func launcherOf(root string, r Request) (Selection, error) {
+	selection := Selection{Request: r, Path: LauncherPath(root, r.Launcher)}
+	var err error
+	if selection.File, err = launcherfile.Read(selection.Path); err != nil {
+		return Selection{}, usage("%v", err)
+	}
+	var seam *driver.SeamError
+	switch err := driver.CheckSeam(filepath.Join(root, "fixtures", "native"), selection.File.Producer.ABI); {
+	case errors.As(err, &seam):
+		return Selection{}, usage("launcher file %s: %v", selection.Path, seam)
+	case err != nil:
+		return Selection{}, err
+	}
+	return selection, nil
 }
 
 // lint refuses scripts that could give a false verdict: a fault of the suite.

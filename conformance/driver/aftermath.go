@@ -151,7 +151,11 @@ func (a *attempt) removeFiles() error {
 		err = nil // it was never mounted
 	}
 	err = errors.Join(err, a.removeMounts())
-	for _, name := range []string{spoolFolder, libraryFile, pairingFile, ""} {
+	names := []string{spoolFolder, libraryFile, pairingFile, ""}
+	if a.setup.Keep {
+		names = names[:1]
+	}
+	for _, name := range names {
 		if removed := os.Remove(a.given(name)); !errors.Is(removed, fs.ErrNotExist) {
 			err = errors.Join(err, removed)
 		}

@@ -42,7 +42,7 @@ const (
 
 // planDescriptors draws numbers that are free of the reserved ones, except for
 // endpoints whose number is fixed.
-func planDescriptors(id [16]byte, reserved []launcherfile.Descriptor, fixed map[string]int, extras int) descriptorPlan {
+func planDescriptors(drawn [16]byte, reserved []launcherfile.Descriptor, fixed map[string]int, extras int) descriptorPlan {
 	taken := map[int]bool{arenaNumber: true}
 	for _, n := range fixed {
 		taken[n] = true
@@ -51,7 +51,7 @@ func planDescriptors(id [16]byte, reserved []launcherfile.Descriptor, fixed map[
 		taken[d.Number] = true
 	}
 	var seed [32]byte
-	copy(seed[:], id[:])
+	copy(seed[:], drawn[:])
 	source := rand.New(rand.NewChaCha8(seed))
 	draw := func() int {
 		for {
@@ -83,7 +83,12 @@ func (a *attempt) planLaunch() error {
 	if err != nil {
 		return err
 	}
-	a.plan = planDescriptors(id, a.launcher.Profile[a.scenario.Cell.Profile].Descriptor, a.scenario.Endpoints.Numbers, a.scenario.ExtraDescriptors)
+	seed, err := a.seed(id)
+	if err != nil {
+		return err
+	}
+	a.launch.Seed = hex.EncodeToString(seed[:])
+	a.plan = planDescriptors(seed, a.launcher.Profile[a.scenario.Cell.Profile].Descriptor, a.scenario.Endpoints.Numbers, a.scenario.ExtraDescriptors)
 	a.values = launcherfile.Values{Bin: a.setup.Bin, Library: a.given(libraryFile), OHLCV: a.ohlcv(), Mounts: a.setup.mounts(),
 		Spool: a.given(spoolFolder), Pairing: a.given(pairingFile), Attempt: a.setup.Place, AttemptID: hex.EncodeToString(id[:]),
 		TerminalFD: a.plan.number(scenario.ChannelTerminal), LaunchFD: a.plan.launch,
@@ -112,6 +117,19 @@ func (a *attempt) planLaunch() error {
 		return fmt.Errorf("write pairing file: %w", err)
 	}
 	return nil
+}
+
+// seed draws the descriptor numbers: an attempt id, as numbers no launcher can
+// count on, or in a replay the seed of the attempt that is replayed.
+func (a *attempt) seed(id [16]byte) ([16]byte, error) {
+	if a.setup.Seed == "" {
+		return id, nil
+	}
+	raw, err := hex.DecodeString(a.setup.Seed)
+	if err != nil || len(raw) != len(id) {
+		return id, fmt.Errorf("seed %q: want %d hexadecimal digits", a.setup.Seed, 2*len(id))
+	}
+	return [16]byte(raw), nil
 }
 
 func (a *attempt) render() (launcherfile.Command, error) {

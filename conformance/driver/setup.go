@@ -22,6 +22,11 @@ type Setup struct {
 	Tool    string `json:"tool"`    // the compiled stand-in for the entrypoint's tools
 	// Injector is faultinject's command; needed by attempts with faults only.
 	Injector string `json:"injector"`
+	// Seed draws the descriptor numbers, 32 hexadecimal digits; "" is the attempt's
+	// own identity.
+	Seed string `json:"seed"`
+	// Keep leaves library and pairing file in Place.
+	Keep bool `json:"keep"`
 	// Place is the folder of the files that the launcher is told of, made by
 	// Prepare beside the library. Its name says nothing of the attempt.
 	Place string `json:"place"`

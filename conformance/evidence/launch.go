@@ -6,6 +6,7 @@ type Launch struct {
 	Environment   []string       `json:"environment"` // KEY=value, sorted
 	Directory     string         `json:"directory"`   // working directory
 	AttemptID     string         `json:"attempt_id"`  // issued by the host; "" for an unsupervised process
+	Seed          string         `json:"seed"`        // drew the descriptor numbers, 32 hexadecimal digits
 	Library       string         `json:"library"`     // the patched copy of the fixture
 	LibrarySHA256 string         `json:"library_sha256"`
 	Document      string         `json:"document"` // the rendered launch document, "" when there is none

@@ -87,7 +87,8 @@ func printProblems(out io.Writer, t terminal, r reports.Report, run string) {
 func printLeaks(out io.Writer, t terminal, r reports.Report, run string) {
 	for i, l := range r.Leaks {
 		if i == 0 || r.Leaks[i-1].Attempt != l.Attempt {
-			fmt.Fprintf(out, "\n%s %s %s\n  attempt  %s\n  replay   %s\n", t.paint("leak"), l.Script, l.Cell, filepath.Join(run, l.Attempt), l.Replay)
+			fmt.Fprintf(out, "\n%s %s %s\n  attempt  %s\n  capsule  %s\n  replay   %s\n", t.paint("leak"), l.Script, l.Cell, filepath.Join(run, l.Attempt),
+				filepath.Join(run, l.Capsule), l.Replay)
 		}
 		fmt.Fprintf(out, "  left     %s\n", oneLine(l.What))
 	}
@@ -106,7 +107,7 @@ func printFinding(out io.Writer, a reports.Assertion, run string) {
 		break
 	}
 	if a.Replay != "" {
-		fmt.Fprintf(out, "  replay   %s\n", a.Replay)
+		fmt.Fprintf(out, "  capsule  %s\n  replay   %s\n", filepath.Join(run, a.Capsule), a.Replay)
 	}
 }
 
