@@ -77,11 +77,11 @@ func argvDigest(argv []string) string {
 // gifts makes what the process inherits. Our ends go to the attempt's readers
 // at once; what it returns is to be closed by the caller, also on an error.
 func (a *attempt) gifts(gifts []given) ([]given, error) {
-	null, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	input, err := a.standardInput()
 	if err != nil {
-		return gifts, fmt.Errorf("open /dev/null: %w", err)
+		return gifts, err
 	}
-	gifts = append(gifts, given{0, "stdin", "device", null})
+	gifts = append(gifts, input)
 	if a.scenario.Kind != scenario.Launch {
 		return a.unsupervisedGifts(gifts)
 	}
@@ -89,6 +89,23 @@ func (a *attempt) gifts(gifts []given) ([]given, error) {
 		return gifts, err
 	}
 	return a.launchGifts(gifts)
+}
+
+// standardInput is the null device; where the scenario leaves more open than a
+// host must, a pipe that never ends, so that a launcher which passes it on is seen.
+func (a *attempt) standardInput() (given, error) {
+	if a.scenario.Kind == scenario.Launch && a.scenario.ExtraDescriptors > 0 {
+		p, err := newPair("stdin", scenario.Reading, a.setup.Place)
+		if err == nil {
+			a.extras = append(a.extras, p.ours)
+		}
+		return given{0, p.name, p.kind, p.theirs}, err
+	}
+	null, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return given{}, fmt.Errorf("open /dev/null: %w", err)
+	}
+	return given{0, "stdin", "device", null}, nil
 }
 
 // unsupervisedGifts are those of a reference or control process.

@@ -125,7 +125,7 @@
 //	endpoint NAME=KIND…
 //		what stands for an endpoint: report diagnostic terminal sink phase; kinds above
 //	extra-descriptors N
-//		further inheritable descriptors at the launch
+//		further inheritable descriptors at the launch, and a standard input that never ends
 //	fixture NAME [key=value…]
 //		the strategy library of the next launches; forgets the payload
 //	fresh

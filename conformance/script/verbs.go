@@ -47,7 +47,7 @@ func init() {
 		"endpoint":          setting("endpoint NAME=KIND…", "what stands for an endpoint: report diagnostic terminal sink phase; kinds above", setEndpoint),
 		"number":            setting("number NAME=N…", "the descriptor number of an endpoint: terminal sink phase", setNumber),
 		"negotiate":         {"negotiate [cli|env] KNOB=VALUE… | negotiate without KNOB…", "what activates supervision, verbatim, in place of the usual: channel terminal", true, lintNegotiate, (*session).negotiate},
-		"extra-descriptors": setting("extra-descriptors N", "further inheritable descriptors at the launch", setExtra),
+		"extra-descriptors": setting("extra-descriptors N", "further inheritable descriptors at the launch, and a standard input that never ends", setExtra),
 		"inputs":            setting("inputs KEY=VALUE…", "engine inputs", setInputs),
 		"bars":              setting("bars N", "bars of the price file", setBars),
 		"spool":             setting("spool N", "bytes of the host's spool", setSpool),
