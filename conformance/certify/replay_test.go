@@ -25,21 +25,27 @@ func TestReplayOutcomes(t *testing.T) {
 		leaks int
 		want  int
 	}{
-		"everything passed":       {nil, 0, ReplayPassed},
-		"the same":                {was, 0, ReplaySame},
-		"the same and a leak":     {was, 1, ReplayOther},
-		"a leak only":             {nil, 1, ReplayOther},
-		"another line":            {[]capsule.Verdict{verdict("T14.02", reports.Fail, 9)}, 0, ReplayOther},
-		"another assertion":       {[]capsule.Verdict{verdict("T14.01", reports.Fail, 3)}, 0, ReplayOther},
-		"one more assertion":      {append([]capsule.Verdict{verdict("T14.03", reports.Fail, 3)}, was...), 0, ReplayOther},
-		"not reached":             {[]capsule.Verdict{verdict("T14.02", reports.Broken, 4)}, 0, ReplayUndecided},
-		"cannot be asked":         {[]capsule.Verdict{verdict("T14.01", reports.NotRun, 4)}, 0, ReplayUndecided},
-		"gap that passes instead": {[]capsule.Verdict{verdict("T14.02", reports.UnexpectedPass, 4)}, 0, ReplayOther},
+		"everything passed":             {nil, 0, ReplayPassed},
+		"the same":                      {was, 0, ReplaySame},
+		"the same and a leak":           {was, 1, ReplayOther},
+		"a leak only":                   {nil, 1, ReplayOther},
+		"another line":                  {[]capsule.Verdict{verdict("T14.02", reports.Fail, 9)}, 0, ReplayOther},
+		"another assertion":             {[]capsule.Verdict{verdict("T14.01", reports.Fail, 3)}, 0, ReplayOther},
+		"one more assertion":            {append([]capsule.Verdict{verdict("T14.03", reports.Fail, 3)}, was...), 0, ReplayOther},
+		"a check of every attempt more": {append([]capsule.Verdict{verdict("T1.29", reports.Fail, 0)}, was...), 0, ReplaySame},
+		"not reached":                   {[]capsule.Verdict{verdict("T14.02", reports.Broken, 4)}, 0, ReplayUndecided},
+		"cannot be asked":               {[]capsule.Verdict{verdict("T14.01", reports.NotRun, 4)}, 0, ReplayUndecided},
+		"gap that passes instead":       {[]capsule.Verdict{verdict("T14.02", reports.UnexpectedPass, 4)}, 0, ReplayOther},
 	} {
 		now := capsule.Capsule{Head: capsule.Head{Verdicts: c.now, Leaks: make([]string, c.leaks)}}
 		if r := compareCapsules(capsule.Capsule{Head: capsule.Head{Verdicts: was}}, now); r.Outcome != c.want {
 			t.Errorf("%s: outcome %d, want %d: %+v", name, r.Outcome, c.want, r.Changes)
 		}
+	}
+	every := capsule.Capsule{Head: capsule.Head{Verdicts: []capsule.Verdict{verdict("T1.29", reports.Fail, 0)}}}
+	other := capsule.Capsule{Head: capsule.Head{Verdicts: []capsule.Verdict{verdict("T1.63", reports.Fail, 0)}}}
+	if same, differs := compareCapsules(every, every), compareCapsules(every, other); same.Outcome != ReplaySame || differs.Outcome != ReplayOther {
+		t.Errorf("only checks of every attempt: %d and %d", same.Outcome, differs.Outcome)
 	}
 }
 

@@ -33,6 +33,9 @@ type Request struct {
 	Facade   string   `json:"facade"`   // "" is all of the launcher's
 	Profile  string   `json:"profile"`
 	FailFast bool     `json:"fail_fast"` // no new attempt after the first failure
+	// Only are the jobs to run of those that the rest selects, each SCRIPT CELL;
+	// empty is all.
+	Only []string `json:"only,omitzero"`
 }
 
 // job is one script in one cell.
@@ -206,7 +209,7 @@ func (s Selection) withJobs() (Selection, error) {
 	for _, cell := range cells {
 		before := len(s.jobs)
 		for _, one := range s.Scripts {
-			if len(one.Cells([]scenario.Cell{cell})) > 0 {
+			if len(one.Cells([]scenario.Cell{cell})) > 0 && s.wants(one.Name, cell) {
 				s.jobs = append(s.jobs, job{one, cell})
 			}
 		}
@@ -219,6 +222,14 @@ func (s Selection) withJobs() (Selection, error) {
 	}
 	return s, nil
 }
+
+// wants says whether a job is among those that the request names.
+func (s Selection) wants(script string, cell scenario.Cell) bool {
+	return len(s.Request.Only) == 0 || slices.Contains(s.Request.Only, jobName(script, cell.String()))
+}
+
+// jobName is how Request.Only spells a job.
+func jobName(script, cell string) string { return script + " " + cell }
 
 func (s Selection) wantedCells() ([]scenario.Cell, error) {
 	var cells []scenario.Cell

@@ -29,6 +29,8 @@ type certifyCommand struct {
 	Quiet    bool    `short:"q" help:"No progress, no table: only what is wrong or was left behind, and the conclusion."`
 	GitHub   bool    `name:"github" help:"Also print annotations of GitHub Actions on stderr."`
 	Full     bool    `help:"Exit 2 unless every planned assertion passed."`
+
+	chosen *certify.Request // in place of what the flags ask for
 }
 
 // Run certifies and prints the table, or the envelope.
@@ -80,6 +82,9 @@ func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
 		return reports.Report{}, "", err
 	}
 	request := certify.Request{Launcher: c.Launcher, Facade: c.Facade, Profile: c.Profile, FailFast: c.FailFast}
+	if c.chosen != nil {
+		request = *c.chosen
+	}
 	if c.Tests != nil { // given but empty selects nothing, which is refused
 		request.Tests = strings.Split(*c.Tests, ",")
 	}
