@@ -219,7 +219,7 @@ func (b *Bench) compile(names []string) error {
 	b.compiling.Lock()
 	defer b.compiling.Unlock()
 	source := filepath.Join(b.place.Root, "fixtures", "native")
-	compiled, err := driver.CompileFixtures(filepath.Join(b.work, "fixtures"), source, b.selection.File.Producer.ABI, names)
+	compiled, err := driver.CompileFixtures(filepath.Join(b.work, "fixtures"), filepath.Join(b.place.Root, ".build", "fixtures"), source, b.selection.File.Producer.ABI, names)
 	if err != nil {
 		return err
 	}

@@ -85,9 +85,10 @@ func CheckSeam(srcDir, abi string) error {
 // CompileFixtures compiles the named fixtures of srcDir with the seam
 // abi_<abi>.c and the further ones that each asks for, and the control program, into cacheDir, as many at a time as
 // there are processors. What the cache already holds is kept: use a new folder
-// for each run. A name may be given twice. The compilers' complaints are in the
+// for each run. What an earlier run compiled from the very same is taken from
+// keptDir, if that is not "". A name may be given twice. The compilers' complaints are in the
 // error; an ABI without a seam is a *SeamError, before any compile.
-func CompileFixtures(cacheDir, srcDir, abi string, names []string) (Compiled, error) {
+func CompileFixtures(cacheDir, keptDir, srcDir, abi string, names []string) (Compiled, error) {
 	if err := CheckSeam(srcDir, abi); err != nil {
 		return Compiled{}, fmt.Errorf("compile fixtures: %w", err)
 	}
@@ -109,10 +110,14 @@ func CompileFixtures(cacheDir, srcDir, abi string, names []string) (Compiled, er
 		p.libraries = append(p.libraries, job{"fixture " + name, compiled.Library[name],
 			slices.Concat([]string{"-shared", p.source(name)}, base, further)})
 	}
-	if err := compileAll(p.shared); err != nil {
+	earlier, err := keep(keptDir, srcDir)
+	if err != nil {
+		return Compiled{}, fmt.Errorf("compile fixtures: %w", err)
+	}
+	if err := compileAll(p.shared, earlier); err != nil {
 		return Compiled{}, err
 	}
-	if err := compileAll(p.libraries); err != nil {
+	if err := compileAll(p.libraries, earlier); err != nil {
 		return Compiled{}, err
 	}
 	return compiled, nil
@@ -160,14 +165,14 @@ type job struct {
 }
 
 // compileAll does the jobs, which must not need one another.
-func compileAll(jobs []job) error {
+func compileAll(jobs []job, earlier kept) error {
 	errs := make([]error, len(jobs))
 	slots := make(chan struct{}, runtime.NumCPU())
 	var all sync.WaitGroup
 	for i, j := range jobs {
 		all.Go(func() {
 			slots <- struct{}{}
-			errs[i] = j.compile()
+			errs[i] = j.compile(earlier)
 			<-slots
 		})
 	}
@@ -175,10 +180,24 @@ func compileAll(jobs []job) error {
 	return errors.Join(errs...)
 }
 
-func (j job) compile() error {
+func (j job) compile(earlier kept) error {
 	if _, err := os.Stat(j.out); err == nil {
 		return nil
 	}
+	if earlier.folder == "" {
+		return j.make()
+	}
+	path, err := earlier.path(j)
+	if err != nil || earlier.take(path, j.out) {
+		return err
+	}
+	if err := j.make(); err != nil {
+		return err
+	}
+	return earlier.give(path, j.out)
+}
+
+func (j job) make() error {
 	partial := j.out + ".new" // a broken compile must not look like a cached one
 	c := exec.Command("gcc", slices.Concat(compilerFlags, []string{"-o", partial}, j.arguments)...)
 	if said, err := c.CombinedOutput(); err != nil {

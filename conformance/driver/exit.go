@@ -44,6 +44,11 @@ func (a *attempt) reap(now int64, revents int16) error {
 // reapOrphans takes the processes that ended after their own parents: they
 // came to us, the first of the namespace. The stand-in stays signallable.
 func (a *attempt) reapOrphans() {
+	var ended unix.Siginfo
+	err := unix.Waitid(unix.P_ALL, 0, &ended, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
+	if err == nil && ended.Signo == 0 {
+		return // no child has ended: there is nothing to look for
+	}
 	for _, pid := range processes() {
 		letter, parent, there := state(pid)
 		if there && letter == 'Z' && parent == os.Getpid() && pid != a.pid && pid != a.standIn && pid != a.tracer.pid {

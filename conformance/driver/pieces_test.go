@@ -191,7 +191,7 @@ func TestCompilerComplaintsAreShown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := CompileFixtures(filepath.Join(dir, "cache"), dir, "a", []string{"bad"})
+	_, err := CompileFixtures(filepath.Join(dir, "cache"), "", dir, "a", []string{"bad"})
 	if err == nil || !strings.Contains(err.Error(), "compile fixture bad") || !strings.Contains(err.Error(), "expected expression") {
 		t.Errorf("got %v", err)
 	}
@@ -199,7 +199,7 @@ func TestCompilerComplaintsAreShown(t *testing.T) {
 
 func TestAnABIWithoutASeamIsRefusedBeforeAnyCompile(t *testing.T) {
 	sources, cache := "../../fixtures/native", filepath.Join(t.TempDir(), "cache")
-	_, err := CompileFixtures(cache, sources, "nosuch", []string{"plain"})
+	_, err := CompileFixtures(cache, "", sources, "nosuch", []string{"plain"})
 	var refusal *SeamError
 	want := `producer.abi: "nosuch" has no seam; use one of reference second, or write ../../fixtures/native/abi_nosuch.c`
 	if !errors.As(err, &refusal) || refusal.Error() != want {
@@ -219,7 +219,7 @@ func TestAnABIWithoutASeamIsRefusedBeforeAnyCompile(t *testing.T) {
 func TestFurtherSeamsAreLinkedWhereAFixtureAsks(t *testing.T) {
 	sources, cache := "../../fixtures/native", t.TempDir()
 	for abi, lacking := range map[string]string{"reference": "", "second": "no seam abi_second_sink.c for fixture trade_to_sink"} {
-		c, err := CompileFixtures(filepath.Join(cache, abi), sources, abi, []string{"plain", "trade_to_sink"})
+		c, err := CompileFixtures(filepath.Join(cache, abi), "", sources, abi, []string{"plain", "trade_to_sink"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,7 +87,11 @@ func (l library) mapped(pid int) (base uint64, found bool) {
 	if err != nil {
 		return 0, false
 	}
+	inode := " " + strconv.FormatUint(l.inode, 10) + " "
 	for line := range strings.Lines(string(text)) {
+		if len(l.head) == 0 && !strings.Contains(line, inode) {
+			continue // spares most of the work of a look
+		}
 		fields := strings.Fields(line)
 		if len(fields) < 6 || strings.Trim(fields[2], "0") != "" {
 			continue
@@ -197,8 +201,13 @@ func counted(pid int, name string) int64 {
 // peakResident is the largest resident size of a process so far, in bytes; 0
 // when it is gone.
 func peakResident(pid int) int64 {
-	kib, _, _ := strings.Cut(statusLines(pid)["VmHWM"], " ")
-	return int64(number(kib)) << 10
+	text, err := os.ReadFile(procPath(pid, "status"))
+	_, rest, found := strings.Cut(string(text), "\nVmHWM:")
+	fields := strings.Fields(rest[:min(len(rest), 40)]) // far more than one number
+	if err != nil || !found || len(fields) == 0 {
+		return 0
+	}
+	return int64(number(fields[0])) << 10
 }
 
 // signalProcess signals a process after check has confirmed, with the pidfd

@@ -73,7 +73,7 @@ var built = sync.OnceValues(func() (Compiled, error) {
 	if err != nil {
 		return Compiled{}, fmt.Errorf("%w: %s", err, out)
 	}
-	return CompileFixtures(dir, sources, "test", []string{"meet", "signal_supervisor", "reach_canaries", "meet"})
+	return CompileFixtures(dir, "", sources, "test", []string{"meet", "signal_supervisor", "reach_canaries", "meet"})
 })
 
 func compiled(t *testing.T) (c Compiled, bin string) {

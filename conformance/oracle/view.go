@@ -19,7 +19,7 @@ type view struct {
 func look(a *evidence.Attempt, f Facts) *view {
 	v := &view{attempt: a, facts: f}
 	if packets := a.Packets(); len(packets) > 0 {
-		v.record = DecodeRecord(packets[0].Bytes)
+		v.record = recent.decode(packets[0].Bytes)
 	}
 	return v
 }

@@ -20,7 +20,7 @@ type certifyCommand struct {
 	Tests    *string `help:"Globs over tests (T14) or script names; all when absent." placeholder:"GLOB,…"`
 	Facade   string  `help:"Only this facade of the launcher: direct, entrypoint."`
 	Profile  string  `help:"Only this profile of the launcher: unjailed, jailed."`
-	Jobs     int     `short:"j" help:"Scripts at a time; the number of processors when 0." default:"0"`
+	Jobs     int     `short:"j" help:"Scripts at a time; three for each processor when 0." default:"0"`
 	Out      string  `help:"Run folder, new or empty; reports/out/RUN-ID when absent (below the temporary folder in a read-only checkout)." placeholder:"DIR"`
 	Bin      string  `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
 	JSON     bool    `name:"json" help:"One JSON object on stdout; progress stays on stderr."`
@@ -150,7 +150,7 @@ func (c *certifyCommand) place(root string) (certify.Place, error) {
 		place.Run = filepath.Join(outFolder(root), certify.NewRunID())
 	}
 	if place.Jobs <= 0 {
-		place.Jobs = runtime.NumCPU()
+		place.Jobs = 3 * runtime.NumCPU() // an attempt mostly waits
 	}
 	if place.Run, err = filepath.Abs(place.Run); err != nil {
 		return certify.Place{}, fmt.Errorf("find run folder: %w", err)

@@ -1,0 +1,69 @@
+package driver
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is kept is used again for the very same sources only, and only whole.
+func TestKeptFixturesAreThoseOfTheirSources(t *testing.T) {
+	sources, store := t.TempDir(), filepath.Join(t.TempDir(), "kept")
+	program := "int main(void) { return 0; }\n"
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(sources, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compile := func() string {
+		t.Helper()
+		c, err := CompileFixtures(t.TempDir(), store, sources, "a", []string{"word"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(c.Library["word"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	kept := func() map[string]string {
+		t.Helper()
+		all := map[string]string{}
+		entries, err := os.ReadDir(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			text, err := os.ReadFile(filepath.Join(store, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[e.Name()] = string(text)
+		}
+		return all
+	}
+	for name, text := range map[string]string{"fixture.c": "", "abi_a.c": "", "control.c": program, "tool.c": program,
+		"word.h": "#define WORD \"first\"\n", "word.c": "#include \"word.h\"\nconst char *word = WORD;\n"} {
+		write(name, text)
+	}
+	first, before := compile(), kept()
+	if again := compile(); again != first || !maps.Equal(kept(), before) {
+		t.Error("the same sources were compiled again, or gave another library")
+	}
+	write("word.h", "#define WORD \"other\"\n")
+	if other := compile(); !strings.Contains(other, "other") || len(kept()) != 2*len(before) {
+		t.Errorf("after a change of a header: %d kept, want %d; library with the new word: %t", len(kept()), 2*len(before), strings.Contains(other, "other"))
+	}
+	for name, text := range kept() {
+		if err := os.WriteFile(filepath.Join(store, name), []byte(text[1:]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if mended := compile(); !strings.Contains(mended, "other") || !strings.HasPrefix(mended, "\x7fELF") {
+		t.Error("a damaged file was taken for a library")
+	}
+}
