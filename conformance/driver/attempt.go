@@ -54,6 +54,9 @@ type attempt struct {
 	rules    []rule
 	handled  map[int]uint32 // by producer: the last point that was dealt with
 	fates    []fate         // of the producers seen
+	judges   []fate         // of the finalizers seen, where one is awaited
+	stoodAt  int64          // the stamp of the first stop of the supervisor, 0 for none
+	held     []int          // writers of the producer's diagnostics, kept open by a control
 	nextScan int64
 	buffer   []byte
 }

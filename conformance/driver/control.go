@@ -41,8 +41,12 @@ func (a *attempt) stopAt(c *channel) int64 {
 // nextTimed is the stamp of the next timed rule, at most otherwise.
 func (a *attempt) nextTimed(otherwise int64) int64 {
 	for _, r := range a.rules {
-		if !r.done && r.Trigger.Kind == scenario.AtTime {
+		switch {
+		case r.done:
+		case r.Trigger.Kind == scenario.AtTime:
 			otherwise = min(otherwise, a.started+int64(r.Trigger.N)*1e6)
+		case r.Trigger.Kind == scenario.AtStopped && a.stoodAt > 0:
+			otherwise = min(otherwise, a.stoodAt+int64(r.Trigger.N)*1e6)
 		}
 	}
 	return otherwise
@@ -50,7 +54,8 @@ func (a *attempt) nextTimed(otherwise int64) int64 {
 
 func (a *attempt) timed(now int64) {
 	a.fire(func(t scenario.Trigger) bool {
-		return t.Kind == scenario.AtTime && now >= a.started+int64(t.N)*1e6
+		return t.Kind == scenario.AtTime && now >= a.started+int64(t.N)*1e6 ||
+			t.Kind == scenario.AtStopped && a.stoodAt > 0 && now >= a.stoodAt+int64(t.N)*1e6
 	})
 }
 
@@ -93,21 +98,27 @@ func (a *attempt) act(action scenario.Action) error {
 		}
 		return a.signal(action.Who, unix.SignalNum("SIG"+name))
 	case scenario.DoStop:
-		return a.stop(action.Who)
+		err := a.stop(action.Who)
+		if err == nil && action.Who == scenario.Supervisor && a.stoodAt == 0 {
+			a.stoodAt = evidence.Monotonic()
+		}
+		return err
 	case scenario.DoContinue:
 		if action.Who == scenario.Producer {
 			return a.continueProducer()
 		}
-		return a.signal(action.Who, unix.SIGCONT)
+		return a.continueOther(action.Who)
 	case scenario.DoCancel:
 		if a.scenario.Kind == scenario.Hosted {
 			return a.signal(scenario.Supervisor, unix.SignalNum("SIG"+a.launcher.Host.Cancel)) // the started process: the host
 		}
-		return a.signal(scenario.Supervisor, unix.SignalNum("SIG"+a.launcher.Cancel.Signal))
+		return a.cancel(unix.SignalNum("SIG" + a.launcher.Cancel.Signal))
 	case scenario.DoObserve:
 		return a.observe(action.Who)
 	case scenario.DoPoke:
 		return a.poke(action)
+	case scenario.DoHold:
+		return a.holdDiagnostics()
 	}
 	return a.turn(action)
 }
@@ -203,6 +214,58 @@ func (a *attempt) stop(who string) error {
 		time.Sleep(pause)
 	}
 	return nil
+}
+
+// cancel asks the supervisor to stop. One that stands still has been asked once
+// the signal waits for it.
+func (a *attempt) cancel(number unix.Signal) error {
+	if err := a.signal(scenario.Supervisor, number); err != nil || !stopped(a.pid) {
+		return err
+	}
+	status := statusLines(a.pid)
+	for _, set := range []string{"SigPnd", "ShdPnd"} {
+		if mask, err := strconv.ParseUint(status[set], 16, 64); err == nil && mask>>(number-1)&1 == 1 {
+			return nil
+		}
+	}
+	return fmt.Errorf("cancel: signal %d does not wait for the stopped supervisor", number)
+}
+
+// continueOther continues a supervisor or a finalizer. A supervisor that did
+// not stand still until now has not met what the scenario arranged meanwhile.
+func (a *attempt) continueOther(who string) error {
+	if who == scenario.Supervisor && a.stoodAt > 0 && !stopped(a.pid) {
+		return errors.New("continue supervisor: it does not stand still")
+	}
+	return a.signal(who, unix.SIGCONT)
+}
+
+// releaseHeld gives up what holdDiagnostics took.
+func (a *attempt) releaseHeld() {
+	for _, fd := range a.held {
+		if err := unix.Close(fd); err != nil {
+			a.record.fault("release held descriptor", err)
+		}
+	}
+	a.held = nil
+}
+
+// holdDiagnostics takes a duplicate of the producer's own diagnostic writer, as
+// a helper of it would have one, until the supervisor's end.
+func (a *attempt) holdDiagnostics() error {
+	pid, _, err := a.role(scenario.Producer)
+	if err != nil {
+		return err
+	}
+	process, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return fmt.Errorf("open producer %d: %w", pid, err)
+	}
+	writer, err := unix.PidfdGetfd(process, 2, 0)
+	if err == nil {
+		a.held = append(a.held, writer)
+	}
+	return errors.Join(err, unix.Close(process))
 }
 
 func (a *attempt) observe(who string) error {

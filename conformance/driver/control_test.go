@@ -106,6 +106,42 @@ func TestStoppedSupervisorIsContinuedAtALaterPoint(t *testing.T) {
 	}
 }
 
+// A cancellation waits for a supervisor that stands still, and is its end once it goes on.
+func TestStoppedSupervisorIsCancelledAndContinuedInTime(t *testing.T) {
+	stopped := func(ms uint64) scenario.Trigger { return scenario.Trigger{Kind: scenario.AtStopped, N: ms} }
+	s := meeting()
+	s.Controls = []scenario.Rule{rendezvous(1, scenario.DoStop, scenario.Supervisor), rendezvous(1, scenario.DoCancel, ""),
+		{Trigger: stopped(300), Action: scenario.Action{Kind: scenario.DoContinue, Who: scenario.Supervisor}}}
+	a := attempted(t, s, fake(t, "producer", "publish", "exit=0"))
+	wantExit(t, a, 0, 15)
+	wantControls(t, a, "done", "done", "done")
+	if took, _ := a.Elapsed(); took < 300*time.Millisecond {
+		t.Errorf("took %v, want at least the 300 ms of the stop", took)
+	}
+}
+
+// One that goes on by itself has met nothing in one batch.
+func TestSupervisorThatDoesNotStandStillIsNotContinued(t *testing.T) {
+	s := meeting()
+	s.Controls = []scenario.Rule{rendezvous(1, scenario.DoStop, scenario.Supervisor), rendezvous(2, scenario.DoContinue, scenario.Supervisor),
+		rendezvous(3, scenario.DoContinue, scenario.Supervisor)}
+	a := attempted(t, s, fake(t, "producer", "publish", "exit=0"))
+	wantControls(t, a, "done", "done", "failed")
+}
+
+func TestProducerIsReapedAndItsDiagnosticsAreHeld(t *testing.T) {
+	s := meeting()
+	s.Controls = []scenario.Rule{rendezvous(1, scenario.DoHold, ""),
+		{Trigger: scenario.Trigger{Kind: scenario.AtReaped}, Action: scenario.Action{Kind: scenario.DoObserve, Who: scenario.Supervisor}}}
+	s.Controls[0].Action.Channel = scenario.ChannelDiagnostic
+	a := attempted(t, s, fake(t, "producer", "publish", "sleep-ms=200", "exit=0"))
+	wantExit(t, a, 0, 0)
+	wantControls(t, a, "done", "done")
+	if _, given := evidence.First[evidence.Watchdog](a); given {
+		t.Error("what was held was not given up at the supervisor's end")
+	}
+}
+
 func TestHeldProducerIsContinuedByALaterRule(t *testing.T) {
 	s := meeting()
 	s.Controls = []scenario.Rule{rendezvous(2, scenario.DoStop, scenario.Producer),

@@ -75,6 +75,7 @@ func (a *attempt) exitSeen(now, read int64, ws unix.WaitStatus, usage unix.Rusag
 	}
 	status, signal := exitDetails(ws)
 	a.exited = true
+	a.releaseHeld()
 	if signal != nil {
 		a.exitSignal = *signal
 	}

@@ -3,11 +3,15 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"touchstone/conformance/evidence"
+	"touchstone/conformance/scenario"
 )
 
 // fate is a producer whose end is asked of the kernel: its wait status goes to
@@ -43,16 +47,51 @@ func deviceOf(folder string) string {
 	return fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev))
 }
 
-// allGone says that producers were seen, and that each has ended. A pidfd is
-// readable from then on, also before the reaping.
-func (a *attempt) allGone() bool {
-	for _, f := range a.fates {
-		polled := []unix.PollFd{{Fd: int32(f.pidfd), Events: unix.POLLIN}}
-		if n, err := unix.Ppoll(polled, &unix.Timespec{}, nil); err != nil || n == 0 {
-			return false
-		}
+// followFinalizer opens a finalizer that was not seen before.
+func (a *attempt) followFinalizer() {
+	pid, check, err := a.role(scenario.Finalizer)
+	if err != nil || slices.ContainsFunc(a.judges, func(f fate) bool { return f.pid == pid }) {
+		return
 	}
-	return len(a.fates) > 0
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return
+	}
+	if !check() { // another has its number by now
+		_ = unix.Close(fd)
+		return
+	}
+	a.judges = append(a.judges, fate{pid, fd})
+}
+
+// allOf says that processes were seen, and that it holds of each.
+func allOf(seen []fate, holds func(fate) bool) bool {
+	return len(seen) > 0 && !slices.ContainsFunc(seen, func(f fate) bool { return !holds(f) })
+}
+
+// ended: a pidfd is readable from the end on, also before the reaping.
+func (f fate) ended() bool {
+	polled := []unix.PollFd{{Fd: int32(f.pidfd), Events: unix.POLLIN}}
+	n, err := unix.Ppoll(polled, &unix.Timespec{}, nil)
+	return err == nil && n > 0
+}
+
+// reaped: what has ended can be signalled until its parent has waited for it.
+func (f fate) reaped() bool {
+	return errors.Is(unix.PidfdSendSignal(f.pidfd, 0, nil, 0), unix.ESRCH)
+}
+
+// creationCalls are the calls that R18 denies (C-56).
+var creationCalls = []int{unix.SYS_FORK, unix.SYS_VFORK, unix.SYS_CLONE, unix.SYS_CLONE3}
+
+// creating says whether a process stands in a call that creates another.
+func creating(pid int) bool {
+	text, err := os.ReadFile(procPath(pid, "syscall"))
+	if err != nil {
+		return false
+	}
+	call, err := strconv.Atoi(firstWord(string(text))) // "running" while it does not stand
+	return err == nil && slices.Contains(creationCalls, call)
 }
 
 // tellFates records how the producers ended that were reaped by now. A kernel
@@ -66,7 +105,14 @@ func (a *attempt) tellFates() error {
 		}
 		errs = append(errs, unix.Close(f.pidfd))
 	}
-	a.fates = nil
+	for _, f := range a.judges {
+		if ws, told := exitOf(f.pidfd); told {
+			status, signal := exitDetails(ws)
+			a.record.event(evidence.FinalizerExit{PID: f.pid, Status: status, Signal: signal})
+		}
+		errs = append(errs, unix.Close(f.pidfd))
+	}
+	a.fates, a.judges = nil, nil
 	return errors.Join(errs...)
 }
 

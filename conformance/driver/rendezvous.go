@@ -20,7 +20,8 @@ func (a *attempt) scan(now int64) {
 	}
 	seen := len(a.fates) > 0
 	awaited := slices.ContainsFunc(a.rules, func(r rule) bool {
-		return !r.done && slices.Contains([]string{scenario.AtRendezvous, scenario.AtChild, scenario.AtGone}, r.Trigger.Kind)
+		return !r.done && slices.Contains([]string{scenario.AtRendezvous, scenario.AtChild, scenario.AtGone, scenario.AtReaped,
+			scenario.AtCreating, scenario.AtJudged}, r.Trigger.Kind)
 	})
 	pause := scanSeldom
 	switch {
@@ -39,10 +40,26 @@ func (a *attempt) scan(now int64) {
 			}
 		}
 	}
-	a.fire(func(t scenario.Trigger) bool {
-		return (t.Kind == scenario.AtChild && !a.exited && children(a.pid) > 0) || (t.Kind == scenario.AtGone && a.allGone())
-	})
+	a.fire(a.happened)
 	a.nextScan = now + int64(pause/time.Nanosecond)
+}
+
+// happened says whether a trigger holds that nothing but looking tells of.
+func (a *attempt) happened(t scenario.Trigger) bool {
+	switch t.Kind {
+	case scenario.AtChild:
+		return !a.exited && children(a.pid) > 0
+	case scenario.AtGone:
+		return allOf(a.fates, fate.ended)
+	case scenario.AtReaped:
+		return allOf(a.fates, fate.reaped)
+	case scenario.AtCreating:
+		return slices.ContainsFunc(a.library.producers(), creating)
+	case scenario.AtJudged:
+		a.followFinalizer()
+		return allOf(a.judges, fate.reaped)
+	}
+	return false
 }
 
 // lookAt deals with one producer, if it has come to a new point and stands

@@ -209,6 +209,14 @@ type ProducerExit struct {
 	Signal *int `json:"signal"`
 }
 
+// FinalizerExit is how a finalizer ended whose end a control awaited, as
+// ProducerExit is of a producer.
+type FinalizerExit struct {
+	PID    int  `json:"pid"`
+	Status *int `json:"status"`
+	Signal *int `json:"signal"`
+}
+
 // ProducerTracer says, of an attempt with faults, which process traced a
 // producer when it was first seen; 0 is none, as it must be.
 type ProducerTracer struct {
@@ -321,6 +329,9 @@ func (ProducerMounts) Kind() string { return "producer_mounts" }
 
 // Kind is the value of the member kind.
 func (ProducerExit) Kind() string { return "producer_exit" }
+
+// Kind returns the event kind.
+func (FinalizerExit) Kind() string { return "finalizer_exit" }
 
 // Kind is the value of the member kind.
 func (ProducerTracer) Kind() string { return "producer_tracer" }

@@ -35,6 +35,7 @@ var codecs = map[string]codec{
 	"exit":                           codecOf[Exit](),
 	"producer_mounts":                codecOf[ProducerMounts](),
 	"producer_exit":                  codecOf[ProducerExit](),
+	"finalizer_exit":                 codecOf[FinalizerExit](),
 	"producer_tracer":                codecOf[ProducerTracer](),
 	"injection":                      codecOf[Injection](),
 	"watchdog":                       codecOf[Watchdog](),

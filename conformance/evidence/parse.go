@@ -88,6 +88,10 @@ func (o *ordering) acceptBody(body Body) error {
 		if (b.Status == nil) == (b.Signal == nil) {
 			return errors.New("producer_exit: not exactly one of status and signal")
 		}
+	case FinalizerExit:
+		if (b.Status == nil) == (b.Signal == nil) {
+			return errors.New("finalizer_exit: not exactly one of status and signal")
+		}
 	case Hashes:
 		o.hashed = true
 	}

@@ -158,6 +158,8 @@ func moment(body evidence.Body) (kind, text string) {
 		return "exit", exitText(b.Who, b.Status, b.Signal)
 	case evidence.ProducerExit:
 		return "end", exitText(fmt.Sprintf("producer %d", b.PID), b.Status, b.Signal)
+	case evidence.FinalizerExit:
+		return "end", exitText(fmt.Sprintf("finalizer %d", b.PID), b.Status, b.Signal)
 	case evidence.Watchdog:
 		return "watchdog", watchdogText(b)
 	case evidence.Leftover:

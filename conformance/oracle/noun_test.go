@@ -87,6 +87,7 @@ var nounCases = []nounCase{
 	{words: "failure diagnostic_budget_exceeded cap_bytes=4096 used_bytes=4096 requested_bytes=1", model: refusalModel, alter: put("failure.args.used_bytes", "4095")},
 	{words: "failure diagnostic_budget_exceeded cap_bytes=4096 used_bytes=4096 requested_bytes=1|2", model: refusalModel, alter: func(m *model) { addMember(m.root, "failure.args") }},
 	{words: "failure diagnostic_budget_exceeded cap_bytes=4096 used_bytes=4096 requested_bytes=1", model: refusalModel, alter: func(m *model) { m.packets = 0 }},
+	{words: "failure run_aborted or diagnostic_budget_exceeded cap_bytes=4096 used_bytes=4096 requested_bytes=1", model: refusalModel, alter: put("failure.args.used_bytes", "4095")},
 	{words: "never run_aborted run_producer_failed", model: refusalModel, alter: put("failure.code", `"run_aborted"`)},
 	{words: "never run_aborted", model: refusalModel, alter: func(m *model) { m.packets = 0 }},
 	{words: "success", alter: put("producer.exit_status", "1")},
@@ -134,6 +135,9 @@ var nounCases = []nounCase{
 	{words: "sink verified", model: exportedModel, alter: put("sink_verification.counts.X", "null")},
 	{words: "sink unverified", model: unverifiedModel, alter: put("sink_verification.counts.E", "0")},
 	{words: "sink unverified", model: unverifiedModel, alter: put("sink_verification.complete", "true")},
+	{words: "sink as-ended", model: exportedModel, setup: func(m *model) {
+		m.extra = append(m.extra, evidence.FinalizerExit{PID: 4, Status: new(int)})
+	}, alter: put("sink_verification.exit_status", "3")},
 	{words: "sink unpublished", alter: func(m *model) { m.sink = []byte("x") }},
 	{words: "artifact exported", model: namedModel, alter: func(m *model) { m.artifact[3] ^= 1 }},
 	{words: "artifact exported", model: namedModel, alter: func(m *model) { m.artifact = nil }},

@@ -6,7 +6,7 @@ package oracle
 var nouns = []noun{
 	{"exit", "exit N | exit nonzero | exit signal N", "the wait status of the supervisor", parseExit},
 	{"class", "class WORD", "exit_class of the record", parseClass},
-	{"failure", "failure none | failure CODE [arg=value…]", "the authoritative failure with exactly these args", parseFailure},
+	{"failure", "failure none | failure CODE [arg=value…] [or CODE [arg=value…]]…", "the authoritative failure with exactly these args; or: one of several, where the contract leaves a tie open", parseFailure},
 	{"never", "never CODE…", "the failure is none of these", parseNever},
 	{"success", "success", "the whole success predicate as a host can see it", bare(successHolds)},
 	{"refused", "refused", "complete=false, a nonzero exit, a failure, and on the report nothing or one failure document", bare(refusedWhole)},
@@ -15,7 +15,7 @@ var nouns = []noun{
 	{"fixture-line", "fixture-line TEXT", "a line of the diagnostics is exactly this", parseFixtureLine},
 	{"nowhere", "nowhere TEXT on ENDPOINT,…", "bytes that stand on none of these: report, terminal, diagnostic, sink, phase", parseNowhere},
 	{"channel", "channel NAME member=value…", "an entry of channels; short member names observed accepted written limit", parseChannel},
-	{"sink", "sink absent | internal | exported | verified | unverified | unpublished", "the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink", parseSink},
+	{"sink", "sink absent | internal | exported | verified | unverified | unpublished | as-ended", "the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink; the finalizer's end as the kernel tells it, where a control awaits that", parseSink},
 	{"artifact", "artifact exported | absent", "what stands at the named sink's target in the end: the record's stream, or nothing of that name", parseArtifact},
 	{"unread-sink-at-report", "unread-sink-at-report <=N", "bytes of the external sink that the host read after the first byte of the report", parseUnreadSink},
 	{"producer", "producer member=value…", "members of producer; failure is none or a code", parseProducer},

@@ -51,14 +51,57 @@ func parseFailure(words []string) (test, error) {
 	if words[0] == "none" {
 		return each(func(v *view, w *wants) { w.null("failure", v.at("failure")) })
 	}
-	args := []condition{}
-	if len(words) > 1 {
-		var err error
-		if args, err = parseConditions(words[1:]); err != nil {
+	var wanted []failure
+	for text := range slices.Values(split(words, "or")) {
+		one, err := failureOf(text)
+		if err != nil {
 			return test{}, err
 		}
+		wanted = append(wanted, one)
 	}
-	return each(func(v *view, w *wants) { failureIs(v.at("failure"), words[0], args, w) })
+	return each(func(v *view, w *wants) { failureIsOne(v.at("failure"), wanted, w) })
+}
+
+// failure is a code and the conditions of its args.
+type failure struct {
+	code string
+	args []condition
+}
+
+func failureOf(words []string) (f failure, err error) {
+	if err := atLeast(words, 1); err != nil {
+		return f, err
+	}
+	if f.code = words[0]; len(words) > 1 {
+		f.args, err = parseConditions(words[1:])
+	}
+	return f, err
+}
+
+// split cuts a list at every word that is at.
+func split(words []string, at string) (parts [][]string) {
+	for {
+		i := slices.Index(words, at)
+		if i < 0 {
+			return append(parts, words)
+		}
+		parts, words = append(parts, words[:i]), words[i+1:]
+	}
+}
+
+// failureIsOne: where the contract leaves the choice among several, the last is
+// the one that a fault is described by.
+func failureIsOne(seen *node, wanted []failure, w *wants) {
+	for i, one := range wanted {
+		inner := &wants{}
+		failureIs(seen, one.code, one.args, inner)
+		if len(inner.faults) == 0 {
+			return
+		}
+		if i == len(wanted)-1 {
+			failureIs(seen, one.code, one.args, w)
+		}
+	}
 }
 
 // failureIs compares code and args: every arg given, and no other there.

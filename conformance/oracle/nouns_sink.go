@@ -23,6 +23,7 @@ func parseSink(words []string) (test, error) {
 		"exported":   func(v *view, w *wants) { sinkExported(v, w, v.sink()) },
 		"verified":   sinkVerified,
 		"unverified": sinkUnverified,
+		"as-ended":   sinkAsEnded,
 		"unpublished": func(v *view, w *wants) {
 			w.that(len(v.sink()) == 0, fmt.Sprintf("%d bytes on the external sink", len(v.sink())), "none")
 		},
@@ -35,6 +36,18 @@ func parseSink(words []string) (test, error) {
 
 // sink are the bytes of the external sink as the host read them.
 func (v *view) sink() []byte { return v.attempt.File(evidence.ChannelFile(scenario.ChannelSink)) }
+
+// sinkAsEnded: the record spells the finalizer's end as the kernel tells it.
+func sinkAsEnded(v *view, w *wants) {
+	ends := evidence.All[evidence.FinalizerExit](v.attempt)
+	if len(ends) == 0 {
+		w.undecided(NotRun, "needs the finalizer's end from the kernel (Linux 6.15), and a control that awaits it")
+		return
+	}
+	said := fmt.Sprintf("exit_status=%s and signal=%s", v.at("sink_verification", "exit_status"), v.at("sink_verification", "signal"))
+	wanted := waitStatus(evidence.ProducerExit(ends[0].Body))
+	w.that(said == wanted, said, wanted+", as the kernel tells of the finalizer")
+}
 
 // sinkInternal: captured and verified, and written nowhere.
 func sinkInternal(v *view, w *wants) {

@@ -107,12 +107,25 @@ func (e Endpoints) check(name string) error {
 	return first(oneOf("relation", relation, Same, Reopened, Peer), oneOf("endpoint", other, EndpointNames...))
 }
 
+// losesRecord says that a line of a fault plan makes a send of the record fail
+// for good: an interruption or a full queue is tried again (R10).
+func losesRecord(line string) bool {
+	what, deed, _ := strings.Cut(line, " do ")
+	errno, fails := strings.CutPrefix(deed, "errno ")
+	return fails && strings.Contains(what+" ", " fd "+ChannelTerminal+" ") &&
+		!strings.HasPrefix(errno, "EINTR") && !strings.HasPrefix(errno, "EAGAIN")
+}
+
 // OwesRecord says that the launch is owed a terminal record, whatever becomes
 // of it: it activates supervision by the contract's literal and names a sound
-// terminal endpoint, which is no other channel.
+// terminal endpoint, which is no other channel, and whose sends are not made to
+// fail (R14).
 //
 // Rules: R01, R03, C-7.
 func (s Scenario) OwesRecord() bool {
+	if slices.ContainsFunc(s.Faults, losesRecord) {
+		return false
+	}
 	number, fixed := s.Endpoints.Numbers[ChannelTerminal]
 	if len(s.Withheld) > 0 || (fixed && number == arenaNumber) {
 		return false

@@ -218,7 +218,7 @@ type Rule struct {
 type Trigger struct {
 	Kind    string `json:"kind"`
 	Channel string `json:"channel"` // of bytes and eof
-	N       uint64 `json:"n"`       // rendezvous: its point; bytes: read so far, at least; packet: its index, from 0; time: ms from the spawn
+	N       uint64 `json:"n"`       // rendezvous: its point; bytes: read so far, at least; packet: its index, from 0; time: ms from the spawn; stopped: ms
 }
 
 // The kinds of a Trigger.
@@ -229,8 +229,12 @@ const (
 	AtEOF        = "eof"
 	AtPacket     = "packet"
 	AtTime       = "time"
-	AtChild      = "child" // the launcher has a process of its own: it has begun to work
-	AtGone       = "gone"  // every producer that was seen has ended, reaped or not
+	AtChild      = "child"    // the launcher has a process of its own: it has begun to work
+	AtGone       = "gone"     // every producer that was seen has ended, reaped or not
+	AtReaped     = "reaped"   // every producer that was seen has been reaped
+	AtCreating   = "creating" // a producer stands in a call that creates a process
+	AtJudged     = "judged"   // a finalizer was seen, and has been reaped
+	AtStopped    = "stopped"  // N ms after the host has stopped the supervisor
 )
 
 // Action is what a control does.
@@ -238,7 +242,7 @@ type Action struct {
 	Kind    string `json:"kind"`
 	Who     string `json:"who"`     // of kill, stop, continue, observe
 	Signal  string `json:"signal"`  // of kill: KILL, TERM, …; "" is KILL
-	Channel string `json:"channel"` // of close, pause, resume
+	Channel string `json:"channel"` // of close, pause, resume, hold
 	Word    int    `json:"word"`    // of poke: index into the fixture's state words, 0..7
 	Value   string `json:"value"`   // of poke: a decimal, or supervisor-pid or producer-pid
 }
@@ -254,6 +258,7 @@ const (
 	DoClose    = "close" // the host's end of an endpoint
 	DoPause    = "pause" // the reader of an endpoint
 	DoResume   = "resume"
+	DoHold     = "hold" // one more writer of the producer's own diagnostics, to the supervisor's end
 )
 
 // The roles that an Action can name.

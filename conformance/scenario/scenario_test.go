@@ -167,6 +167,8 @@ func TestOwesRecord(t *testing.T) {
 		"a pipe":           {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Terminal = Pipe }}, false},
 		"an alias":         {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Phase = "same:terminal" }}, false},
 		"an alias of data": {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Diagnostic = "same:report" }}, true},
+		"a failing send":   {[]func(*Scenario){func(s *Scenario) { s.Faults = []string{"rule a: on %send fd terminal ; do errno EPIPE"} }}, false},
+		"interruptions":    {[]func(*Scenario){func(s *Scenario) { s.Faults = []string{"rule a: on %send fd terminal ; do errno EINTR storm 3"} }}, true},
 		"its own end":      {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Report = "peer:terminal" }}, false},
 	}
 	for name, c := range cases {

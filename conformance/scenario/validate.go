@@ -154,7 +154,7 @@ func (t Trigger) check() error {
 			return fmt.Errorf("trigger rendezvous: points count from 1")
 		}
 	}
-	return oneOf("trigger", t.Kind, AtSpawn, AtRendezvous, AtPacket, AtTime, AtChild, AtGone)
+	return oneOf("trigger", t.Kind, AtSpawn, AtRendezvous, AtPacket, AtTime, AtChild, AtGone, AtReaped, AtCreating, AtJudged, AtStopped)
 }
 
 func (a Action) check() error {
@@ -163,6 +163,8 @@ func (a Action) check() error {
 		return oneOf("action who", a.Who, Supervisor, Producer, Finalizer)
 	case DoClose, DoPause, DoResume:
 		return oneOf("action channel", a.Channel, ChannelReport, ChannelDiagnostic, ChannelTerminal, ChannelSink)
+	case DoHold:
+		return oneOf("action channel", a.Channel, ChannelDiagnostic)
 	case DoPoke:
 		if a.Word < 0 || a.Word > 7 || a.Value == "" {
 			return fmt.Errorf("action poke: word %d value %q: want a word 0..7 and a value", a.Word, a.Value)

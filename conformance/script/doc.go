@@ -52,10 +52,15 @@
 // was never reached is broken too: nothing passes by not being run.
 //
 // Triggers are spawn, child (the launcher has its first process), rendezvous N,
-// producer gone (it has ended, reaped or not), packet N, time DUR, and CHANNEL
+// producer gone (it has ended, reaped or not), producer reaped, producer creating
+// (it stands in a call that creates a process), finalizer reaped, packet N, time
+// DUR, stopped DUR (that long after a stop of the supervisor), and CHANNEL
 // bytes N or CHANNEL eof with report, diagnostic or sink. Actions are kill WHO
-// [SIGNAL], stop WHO, continue WHO, observe WHO, cancel, poke WORD VALUE, and close, pause or
-// resume CHANNEL. After the actions of a rendezvous the producer goes on,
+// [SIGNAL], stop WHO, continue WHO, observe WHO, cancel, poke WORD VALUE, close, pause or
+// resume CHANNEL, and hold diagnostic (the host keeps one more writer of the
+// producer's own stream). A cancel of a stopped supervisor is done once the
+// signal waits there; a supervisor that is continued must have stood still till
+// then. After the actions of a rendezvous the producer goes on,
 // unless it was killed. A control other than observe, pause and resume that
 // never happened fails the checks that would have passed without it.
 //
@@ -209,8 +214,8 @@
 //		data endpoints that had ended when the packet was taken
 //	exit N | exit nonzero | exit signal N
 //		the wait status of the supervisor
-//	failure none | failure CODE [arg=value…]
-//		the authoritative failure with exactly these args
+//	failure none | failure CODE [arg=value…] [or CODE [arg=value…]]…
+//		the authoritative failure with exactly these args; or: one of several, where the contract leaves a tie open
 //	faults N fired | faults RULE=N… | faults closed-once
 //		how many rules of the fault plan did all that they were asked; how often a rule acted; a descriptor whose close was made to fail is not closed again, as a rule that marks every close shows
 //	fixture-line TEXT
@@ -247,8 +252,8 @@
 //		what the relay in the supervisor's place saw or did: started, received, edited, sent, forwarded, cancelled, killed, stopped, held, supervised, ends
 //	report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE | measures [size<=N] [MEMBER<=N]
 //		the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own; measures: bytes of the whole, or of the text of a member (a.b of one within; none has 0), also with >= and =
-//	sink absent | internal | exported | verified | unverified | unpublished
-//		the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink
+//	sink absent | internal | exported | verified | unverified | unpublished | as-ended
+//		the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink; the finalizer's end as the kernel tells it, where a control awaits that
 //	success
 //		the whole success predicate as a host can see it
 //	survivors none

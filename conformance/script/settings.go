@@ -246,7 +246,8 @@ func setControl(s *scenario.Scenario, words []string) error {
 	return nil
 }
 
-// parseTrigger reads: spawn | child | producer gone | rendezvous N | packet N | time DUR | CHANNEL bytes N | CHANNEL eof.
+// parseTrigger reads: spawn | child | producer gone|reaped|creating | finalizer reaped | rendezvous N | packet N |
+// time DUR | stopped DUR | CHANNEL bytes N | CHANNEL eof.
 func parseTrigger(words []string) (scenario.Trigger, []string, error) {
 	if len(words) < 2 {
 		return scenario.Trigger{}, nil, fmt.Errorf("want a trigger and an action")
@@ -258,13 +259,14 @@ func parseTrigger(words []string) (scenario.Trigger, []string, error) {
 		return t, words[1:], nil
 	case scenario.Producer:
 		t.Kind = words[1]
-		if t.Kind == scenario.AtGone {
-			return t, words[2:], nil
-		}
+		return t, words[2:], oneOf(t.Kind, scenario.AtGone, scenario.AtReaped, scenario.AtCreating)
+	case scenario.Finalizer:
+		t.Kind = scenario.AtJudged
+		return t, words[2:], oneOf(words[1], scenario.AtReaped)
 	case scenario.AtRendezvous, scenario.AtPacket:
 		t.N, err = number(words[1])
 		return t, words[2:], err
-	case scenario.AtTime:
+	case scenario.AtTime, scenario.AtStopped:
 		t.N, err = milliseconds(words[1])
 		return t, words[2:], err
 	case scenario.ChannelReport, scenario.ChannelDiagnostic, scenario.ChannelSink:
@@ -282,7 +284,7 @@ func parseTrigger(words []string) (scenario.Trigger, []string, error) {
 }
 
 // parseAction reads: kill WHO [SIGNAL] | stop|continue|observe WHO | cancel |
-// poke WORD VALUE | close|pause|resume CHANNEL.
+// poke WORD VALUE | close|pause|resume CHANNEL | hold diagnostic.
 func parseAction(words []string) (scenario.Action, error) {
 	if len(words) == 0 {
 		return scenario.Action{}, fmt.Errorf("no action")
@@ -310,6 +312,9 @@ func parseAction(words []string) (scenario.Action, error) {
 	case scenario.DoKill, scenario.DoStop, scenario.DoContinue, scenario.DoObserve:
 		a.Who = rest[0]
 		return a, oneOf(a.Who, scenario.Supervisor, scenario.Producer, scenario.Finalizer)
+	case scenario.DoHold:
+		a.Channel = rest[0]
+		return a, oneOf(a.Channel, scenario.ChannelDiagnostic)
 	case scenario.DoClose, scenario.DoPause, scenario.DoResume:
 		a.Channel = rest[0]
 		return a, oneOf(a.Channel, scenario.ChannelReport, scenario.ChannelDiagnostic, scenario.ChannelTerminal, scenario.ChannelSink)

@@ -68,15 +68,24 @@ func pipe(nonblockRead, nonblockWrite bool) (read, write int, err error) {
 	return ends[0], ends[1], err
 }
 
-// poll waits until a descriptor is ready or the time has passed.
+// looks is how often an interrupted poll looks anew, at most: a storm of signals
+// may interrupt each of them.
+const looks = 4
+
+// poll waits until a descriptor is ready or the time has passed. An interrupted
+// one has looked at nothing: it looks anew, without waiting, so that a deadline
+// is never found alone that passed together with something else (R19).
 func poll(fds []unix.PollFd, wait time.Duration) error {
-	timeout := unix.NsecToTimespec(int64(max(wait, 0)))
-	_, err := unix.Ppoll(fds, &timeout, nil)
-	if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
-		for i := range fds {
-			fds[i].Revents = 0
+	for range looks {
+		timeout := unix.NsecToTimespec(int64(max(wait, 0)))
+		_, err := unix.Ppoll(fds, &timeout, nil)
+		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
+			return err
 		}
-		return nil
+		wait = 0
 	}
-	return err
+	for i := range fds {
+		fds[i].Revents = 0
+	}
+	return nil
 }
