@@ -60,17 +60,27 @@ func (a *attempt) observe(batch ...outcome.Observation) {
 
 func (a *attempt) note(seen []outcome.Observation) { a.seen = append(a.seen, seen...) }
 
-// batch is one return of the poll: everything that is ready, and every
-// deadline that has passed.
-func (a *attempt) batch() (seen []outcome.Observation) {
+// batch is everything that is ready, and every deadline that has passed. S can
+// have stood still since it looked: a deadline is told together with what came
+// before it (R19).
+func (a *attempt) batch() []outcome.Observation {
+	wait := a.untilNext()
+	if len(a.seen) > 0 {
+		wait = 0
+	}
+	seen := a.look(wait)
+	if a.untilNext() <= 0 {
+		seen = append(seen, a.look(0)...)
+	}
+	return append(seen, a.overdue()...)
+}
+
+// look is one return of the poll.
+func (a *attempt) look(wait time.Duration) (seen []outcome.Observation) {
 	watches := a.watches()
 	fds := make([]unix.PollFd, len(watches))
 	for i, w := range watches {
 		fds[i] = unix.PollFd{Fd: int32(w.fd), Events: w.events}
-	}
-	wait := a.untilNext()
-	if len(a.seen) > 0 {
-		wait = 0
 	}
 	if err := poll(fds, wait); err != nil {
 		// Nothing below blocks, so the attempt can still be brought to an end.
@@ -87,7 +97,7 @@ func (a *attempt) batch() (seen []outcome.Observation) {
 	for _, p := range a.publishers() {
 		seen = append(seen, a.flush(p)...)
 	}
-	return append(seen, a.overdue()...)
+	return seen
 }
 
 // watches lists what can happen now. A stream whose bytes cannot be passed on
