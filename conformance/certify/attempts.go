@@ -64,7 +64,7 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 	if !known {
 		return nil, fmt.Errorf("fixture %q is not compiled", s.Fixture.Name)
 	}
-	setup := driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control, Tool: l.compiled.Tool,
+	setup := driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control, Tool: l.compiled.Tool, Finalizer: l.compiled.Finalizer,
 		Injector: filepath.Join(filepath.Dir(l.exe), "faultinject"), Keep: l.keep}
 	if s.Kind != scenario.Reference && s.Number < len(l.seeds) {
 		setup.Seed = l.seeds[s.Number]

@@ -55,7 +55,7 @@ func (a *attempt) aftermath() {
 		name string
 		do   func() error
 	}{
-		{"inject faults", a.endTracer}, {"ask for the producer's end", a.tellFates}, {"list control groups", a.listGroups}, {"list mounts", a.listMounts}, {"keep the named sink", a.keepArtifact}, {"keep what the host left", a.keepHosted}, {"list files", a.listFiles},
+		{"inject faults", a.endTracer}, {"ask for the producer's end", a.tellFates}, {"list control groups", a.listGroups}, {"list mounts", a.listMounts}, {"tell what became of the target", a.keepTarget}, {"keep the named sink", a.keepArtifact}, {"keep what the host left", a.keepHosted}, {"keep what the finalizer did", a.keepFinalizer}, {"list files", a.listFiles},
 		{"list ipc objects", a.listObjects}, {"kill what is left", func() error { return killEverything(killLimit) }},
 		{"close endpoints", a.closeAll}, {"remove control groups", func() error { return removeGroups(a.groups) }},
 		{"remove files", a.removeFiles},

@@ -49,6 +49,8 @@ type attempt struct {
 	lateness   evidence.Lateness
 	peak       int64 // largest resident size seen of it, bytes
 	tracer     tracer
+	input      int // of a finalizer by itself, -1: none
+	folder     int // watches that of the named sink's target, -1: none
 	standIn    int // stands in for a supervisor in a control attempt; 0: none
 
 	rules    []rule
@@ -86,7 +88,7 @@ func Run() error {
 	if err != nil {
 		return err
 	}
-	a := &attempt{dir: dir, around: around, scenario: s, launcher: f, setup: setup, record: r, pidfd: -1, tracer: tracer{pidfd: -1}, canaries: noCanaries,
+	a := &attempt{dir: dir, around: around, scenario: s, launcher: f, setup: setup, record: r, pidfd: -1, tracer: tracer{pidfd: -1}, input: -1, folder: -1, canaries: noCanaries,
 		handled: map[int]uint32{}, buffer: make([]byte, packetBytes)}
 	for i, rule := range s.Controls {
 		a.rules = append(a.rules, newRule(i, rule))
@@ -154,7 +156,7 @@ func (a *attempt) prepare() (err error) {
 	if a.canaries, err = plantCanaries(); err != nil {
 		return err
 	}
-	if err := a.plantTarget(); err != nil {
+	if err := errors.Join(a.plantTarget(), a.watchTarget()); err != nil {
 		return err
 	}
 	if err := a.makeMounts(); err != nil {
@@ -178,7 +180,7 @@ func (a *attempt) patchLibrary() error {
 		args["candidate_fd"], args["sink_fd"] = fmt.Sprintf("fd:%d", a.plan.candidate), ""
 	}
 	var payload []byte
-	if name := a.scenario.Fixture.PayloadFile; name != "" {
+	if name := a.scenario.FixturePayload(); name != "" {
 		text, err := os.ReadFile(a.path(name))
 		if err != nil {
 			return fmt.Errorf("read payload: %w", err)

@@ -21,6 +21,8 @@ type Compiled struct {
 	Lacking map[string]string
 	Control string
 	Tool    string // stands in for a tool of the entrypoint
+	// Finalizer stands in for the finalizer.
+	Finalizer string
 }
 
 var compilerFlags = []string{"-std=gnu11", "-O1", "-g", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"}
@@ -97,9 +99,10 @@ func CompileFixtures(cacheDir, keptDir, srcDir, abi string, names []string) (Com
 	}
 	p := plan{cacheDir, srcDir, abi, nil, nil}
 	base := []string{p.object("fixture"), p.object("abi_" + abi)}
-	compiled := Compiled{Library: map[string]string{}, Lacking: map[string]string{}, Control: p.out("control"), Tool: p.out("tool")}
+	compiled := Compiled{Library: map[string]string{}, Lacking: map[string]string{}, Control: p.out("control"), Tool: p.out("tool"), Finalizer: p.out("finalizer")}
 	p.shared = append(p.shared, job{"control program", compiled.Control, []string{p.source("control"), "-ldl"}})
-	p.libraries = append(p.libraries, job{"stand-in for a tool", compiled.Tool, []string{"-rdynamic", p.source("tool"), p.object("fixture")}})
+	p.libraries = append(p.libraries, job{"stand-in for a tool", compiled.Tool, []string{"-rdynamic", p.source("tool"), p.object("fixture")}},
+		job{"stand-in for the finalizer", compiled.Finalizer, []string{"-rdynamic", p.source("finalizer"), p.object("fixture")}})
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		further, lacking := p.further(name)
 		if lacking != "" {

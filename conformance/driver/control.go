@@ -269,6 +269,9 @@ func (a *attempt) holdDiagnostics() error {
 }
 
 func (a *attempt) observe(who string) error {
+	if who == scenario.Storage {
+		return a.observeStorage()
+	}
 	pid, _, err := a.role(who)
 	if err != nil {
 		return err

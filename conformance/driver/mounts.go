@@ -94,7 +94,7 @@ func (a *attempt) writeStandIns() (map[string]string, error) {
 			return nil, fmt.Errorf("write stand-in for the %s: %w", tool, err)
 		}
 	}
-	return programs, nil
+	return programs, a.standForFinalizer(programs)
 }
 
 // removeMounts takes down what the entrypoint was given.

@@ -140,6 +140,9 @@ func (a *attempt) render() (launcherfile.Command, error) {
 		return launcherfile.Command{Argv: []string{a.setup.Control, a.library.path},
 			Environment: []string{"LANG=C", "PATH=" + os.Getenv("PATH")}}, nil
 	}
+	if a.scenario.Kind == scenario.Alone {
+		return a.launcher.Alone(a.scenario, a.values, a.given(keptFile), a.plan.candidate)
+	}
 	if a.scenario.Kind == scenario.Hosted {
 		return a.launcher.Hosted(a.scenario, a.values)
 	}

@@ -20,6 +20,8 @@ type Setup struct {
 	Library string `json:"library"` // the compiled fixture; a patched copy of it is used
 	Control string `json:"control"` // the compiled control program; needed by control attempts only
 	Tool    string `json:"tool"`    // the compiled stand-in for the entrypoint's tools
+	// Finalizer is the compiled stand-in for the finalizer.
+	Finalizer string `json:"finalizer"`
 	// Injector is faultinject's command; needed by attempts with faults only.
 	Injector string `json:"injector"`
 	// Seed draws the descriptor numbers, 32 hexadecimal digits; "" is the attempt's
@@ -129,7 +131,7 @@ func writeMarketData(path string, bars int) error {
 
 // absolute is the setup for a process that works elsewhere.
 func (s Setup) absolute() (Setup, error) {
-	for _, path := range []*string{&s.Bin, &s.Library, &s.Control, &s.Tool, &s.Injector} {
+	for _, path := range []*string{&s.Bin, &s.Library, &s.Control, &s.Tool, &s.Finalizer, &s.Injector} {
 		if *path == "" {
 			continue
 		}

@@ -77,6 +77,9 @@ func argvDigest(argv []string) string {
 // gifts makes what the process inherits. Our ends go to the attempt's readers
 // at once; what it returns is to be closed by the caller, also on an error.
 func (a *attempt) gifts(gifts []given) ([]given, error) {
+	if a.scenario.Kind == scenario.Alone {
+		return a.aloneGifts(gifts)
+	}
 	input, err := a.standardInput()
 	if err != nil {
 		return gifts, err

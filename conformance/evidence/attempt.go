@@ -18,6 +18,7 @@ const (
 	StdoutFile     = "stdout.bin"
 	StderrFile     = "stderr.bin"
 	ArtifactFile   = "artifact.bin" // what stood at the target of a named sink in the end
+	ReceiptFile    = "receipt.bin"  // of the finalizer, by itself or as its stand-in saw it
 	FaultRulesFile = "faults.rules" // the rules of the tracer
 	FaultLogFile   = "faults.jsonl" // what the tracer decided
 	TranscriptFile = "transcript.pcapng"
@@ -38,6 +39,9 @@ func ChannelFile(name string) string { return name + ".bin" }
 
 // Artifact is the name of ArtifactFile's bytes in events.
 const Artifact = "artifact"
+
+// Receipt is the name of ReceiptFile's bytes in events.
+const Receipt = "receipt"
 
 // PacketFile is the name of the file of the terminal packet with an index.
 func PacketFile(index int) string { return fmt.Sprintf("packet-%d.bin", index) }

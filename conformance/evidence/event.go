@@ -271,6 +271,38 @@ type Result struct {
 	SHA256 string `json:"sha256"`
 }
 
+// Finalized is what a finalizer was given, as its stand-in saw it or, of one
+// by itself, as far as it has read. It is recorded when the attempt is over.
+type Finalized struct {
+	Argv  []string `json:"argv"`
+	Given uint64   `json:"given"` // bytes of its input
+}
+
+// Storage is what the supervisor and its helpers had in storage at one moment:
+// files of the spool, named or open, and anonymous files that they hold.
+type Storage struct {
+	Logical   uint64       `json:"logical"`   // bytes, the sum of the sizes
+	Allocated uint64       `json:"allocated"` // bytes of blocks
+	Files     []StoredFile `json:"files"`
+}
+
+// StoredFile is a member of Storage.
+type StoredFile struct {
+	Inode     uint64 `json:"ino"`
+	Size      uint64 `json:"size"`
+	Allocated uint64 `json:"allocated"`
+	Link      string `json:"link"` // as one of its holders names it
+}
+
+// Target is what happened in the folder of a named sink's target to the name of
+// the target, and the file that stood there in the end.
+type Target struct {
+	Steps    []string `json:"steps"` // created, opened, written, moved (there, out of the same folder), arrived (from elsewhere), left, deleted
+	Mode     uint32   `json:"mode"`  // permissions; 0 without a file
+	UID      uint32   `json:"uid"`
+	Launched uint32   `json:"launched"` // uid that the launcher was started with
+}
+
 // Fault says that the driver itself could not do its part: nothing can be
 // said of the launcher.
 type Fault struct {
@@ -353,6 +385,15 @@ func (Relayed) Kind() string { return "relayed" }
 
 // Kind is the value of the member kind.
 func (Result) Kind() string { return "result" }
+
+// Kind is the value of the member kind.
+func (Finalized) Kind() string { return "finalized" }
+
+// Kind is the value of the member kind.
+func (Storage) Kind() string { return "storage" }
+
+// Kind is the value of the member kind.
+func (Target) Kind() string { return "target" }
 
 // Kind is the value of the member kind.
 func (Fault) Kind() string { return "fault" }

@@ -222,9 +222,9 @@ func TestEveryKindIsReadAsItIsWritten(t *testing.T) {
 	bodies := []Body{Start{}, Bytes{}, EOF{}, Packet{Flags: []string{"MSG_TRUNC"}}, TerminalEOF{}, Rendezvous{Words: []uint64{1}}, Control{},
 		Observe{Argv: []string{}, UIDs: []uint32{0}, GIDs: []uint32{}, Groups: []uint32{}, NSPIDs: []int{}, Descriptors: []Descriptor{{Number: 3}}, Cgroup: []string{},
 			SupervisorUIDs: []uint32{}, SupervisorCgroup: []string{}, Environment: []string{}, WritableMappings: []string{}, HostEndpoints: []HostEndpoint{}},
-		Producers{}, Exit{}, ProducerMounts{Mounts: []string{"1"}}, ProducerExit{PID: 3, Status: status(7)}, FinalizerExit{PID: 4, Status: status(6)}, ProducerTracer{PID: 3}, Injection{Status: status(0)}, Watchdog{}, Lateness{}, Leftover{}, Relayed{}, Result{}, Fault{}, Hashes{Files: map[string]string{}}, End{}}
-	if len(bodies) != 23 || len(codecs) != 23 {
-		t.Fatalf("%d bodies and %d codecs, want 23 of each", len(bodies), len(codecs))
+		Producers{}, Exit{}, ProducerMounts{Mounts: []string{"1"}}, ProducerExit{PID: 3, Status: status(7)}, FinalizerExit{PID: 4, Status: status(6)}, ProducerTracer{PID: 3}, Injection{Status: status(0)}, Watchdog{}, Lateness{}, Leftover{}, Relayed{}, Result{}, Finalized{Argv: []string{"v"}}, Storage{Files: []StoredFile{{}}}, Target{Steps: []string{"moved"}}, Fault{}, Hashes{Files: map[string]string{}}, End{}}
+	if len(bodies) != 26 || len(codecs) != 26 {
+		t.Fatalf("%d bodies and %d codecs, want 26 of each", len(bodies), len(codecs))
 	}
 	for _, b := range bodies {
 		text, err := encodeEvent(Event{Seq: 1, Mono: 2, Body: b})

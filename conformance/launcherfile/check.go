@@ -150,7 +150,7 @@ func (f File) checkRoles() *Error {
 			return problem(key, fmt.Sprintf("got %q", text), "use env:NAME or fd:N, or leave it empty")
 		}
 	}
-	return checkTexts("finalizer.executable", []string{f.Finalizer.Executable}, []string{"bin", "here"})
+	return f.checkFinalizer()
 }
 
 func descriptorRoute(text string) bool {

@@ -90,9 +90,22 @@ type Producer struct {
 	Sink      string `toml:"sink" json:"sink"`
 }
 
-// Finalizer tells which process is V; an empty Executable is none.
+// Finalizer tells which process is V, and how it is run by itself; an empty
+// Executable is none. The suite names it, or a stand-in of its own, as
+// {finalizer} in the pairing.
 type Finalizer struct {
 	Executable string `toml:"executable" json:"executable"`
+	// The arguments of a run by itself, of stdin to stdout or to {target}, then
+	// those that are appended for a cap and for the receipt's descriptor, each
+	// with {value}.
+	Stream  []string `toml:"stream" json:"stream,omitzero"`
+	File    []string `toml:"file" json:"file,omitzero"`
+	Cap     []string `toml:"cap" json:"cap,omitzero"`
+	Receipt []string `toml:"receipt" json:"receipt,omitzero"`
+	// Digest is the receipt's member that holds the logical digest.
+	Digest string `toml:"digest" json:"digest,omitzero"`
+	// Dialect names the golden streams of scripts: NAME.DIALECT.EXTENSION.
+	Dialect string `toml:"dialect" json:"dialect,omitzero"`
 }
 
 // Reference is an unsupervised run of the engine. Its standard output is the

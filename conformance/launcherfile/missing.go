@@ -53,6 +53,9 @@ func (f File) Missing(s scenario.Scenario) []string {
 		}
 		return missingRequests(s, f.Reference.Options, nil)
 	}
+	if s.Kind == scenario.Alone {
+		return f.missingAlone(s)
+	}
 	if _, described := f.Facade[s.Cell.Facade]; !described {
 		return []string{"no facade " + s.Cell.Facade}
 	}
@@ -63,7 +66,7 @@ func (f File) Missing(s scenario.Scenario) []string {
 		return f.missingHost(s)
 	}
 	facade := f.Facade[s.Cell.Facade]
-	return slices.Concat(missingRequests(endpointRequests(s, Values{}), facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s), f.missingBuild(s))
+	return slices.Concat(missingRequests(endpointRequests(s, Values{}), facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s), f.missingBuild(s), f.missingStandIn(s))
 }
 
 func missingRequests(s scenario.Scenario, options map[string][]string, variables map[string]string) []string {

@@ -21,7 +21,7 @@ type Values struct {
 	Spool      string
 	Pairing    string            // where the rendered pairing file is
 	Mounts     string            // folder of the entrypoint's source and market data
-	StandIns   map[string]string // by the tool whose place they take: programs of the suite
+	StandIns   map[string]string // by the tool whose place they take, or finalizer: programs of the suite
 	Attempt    string            // the attempt folder
 	AttemptID  string            // 32 lower-case hexadecimal digits
 	TerminalFD int
@@ -186,7 +186,9 @@ func (f File) launchValues(s scenario.Scenario, v Values) map[string]string {
 	values["spool"] = v.Spool
 	values["spool_bytes"] = strconv.FormatUint(s.SpoolBytes(), 10)
 	values["pairing"], values["mounts"] = v.Pairing, v.Mounts
-	for name, program := range f.Tools.programs() {
+	programs := f.Tools.programs()
+	programs[scenario.Finalizer] = f.Finalizer.Executable
+	for name, program := range programs {
 		values[name] = strings.NewReplacer("{bin}", v.Bin, "{here}", f.Folder).Replace(program)
 		if standIn := v.StandIns[name]; standIn != "" {
 			values[name] = standIn

@@ -119,6 +119,7 @@ type model struct {
 	sink       []byte // of the external one
 	catalog    []byte // the launcher's, nil: none was asked for
 	decision   string // of a host under test, "": none
+	receipt    []byte // of the finalizer
 	artifact   []byte // at the named sink's target, nil: none
 	late       bool   // the sink comes after the report
 	unsettled  bool
@@ -282,6 +283,9 @@ func (m *model) events(w *evidence.Writer) {
 	}
 	if m.artifact != nil {
 		w.Append(next(), evidence.Artifact, evidence.ArtifactFile, m.artifact)
+	}
+	if len(m.receipt) > 0 {
+		w.Append(next(), evidence.Receipt, evidence.ReceiptFile, m.receipt)
 	}
 	if m.decision != "" {
 		w.Append(next(), evidence.Disposition, evidence.DispositionFile, []byte(m.decision))

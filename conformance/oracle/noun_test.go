@@ -222,11 +222,12 @@ func (c nounCase) judge(t *testing.T, altered bool) Finding {
 		make = successModel
 	}
 	m := make(t)
+	own := slices.Clone(m.extra)
 	if c.setup != nil {
 		c.setup(m)
 	}
 	if altered {
-		m.extra = nil
+		m.extra = own
 		c.alter(m)
 	}
 	return Check("T1.17", wordsOf(c.words), []*evidence.Attempt{m.build(t)}, m.facts)
@@ -234,7 +235,7 @@ func (c nounCase) judge(t *testing.T, altered bool) Finding {
 
 func TestEveryNounCanHoldAndCanFail(t *testing.T) {
 	used := map[string]bool{}
-	for _, c := range nounCases {
+	for _, c := range slices.Concat(nounCases, finalizerCases) {
 		if f := c.judge(t, false); f.Verdict != Pass {
 			t.Errorf("%s: got %+v, want a pass", c.words, f)
 		}

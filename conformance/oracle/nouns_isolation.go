@@ -275,21 +275,32 @@ func parseCommand(words []string) (test, error) {
 		return test{}, fmt.Errorf("unknown %q %q", who, words[1])
 	}
 	return each(func(v *view, w *wants) {
-		seen := 0
-		for _, o := range evidence.All[evidence.Observe](v.attempt) {
-			if o.Body.Who != who {
-				continue
-			}
-			seen++
-			said := quoteList(o.Body.Argv)
+		seen := v.commands(who)
+		for _, argv := range seen {
 			if has {
-				w.that(consecutive(o.Body.Argv, rest), "command "+said, quoteList(rest)+" in it")
+				w.that(consecutive(argv, rest), "command "+quoteList(argv), quoteList(rest)+" in it")
 				continue
 			}
-			w.that(!strings.Contains(strings.Join(o.Body.Argv, " "), strings.Join(rest, " ")), "command "+said, "no "+quoteList(rest)+" in it")
+			w.that(!strings.Contains(strings.Join(argv, " "), strings.Join(rest, " ")), "command "+quoteList(argv), "no "+quoteList(rest)+" in it")
 		}
-		w.that(seen > 0, "the "+who+" was never observed", "one to look at")
+		w.that(len(seen) > 0, "the "+who+" was never observed", "one to look at")
 	})
+}
+
+// commands are the command lines of a process that was looked at, or whose
+// place a program of the suite took.
+func (v *view) commands(who string) (seen [][]string) {
+	for _, o := range evidence.All[evidence.Observe](v.attempt) {
+		if o.Body.Who == who {
+			seen = append(seen, o.Body.Argv)
+		}
+	}
+	for _, f := range evidence.All[evidence.Finalized](v.attempt) {
+		if who == scenario.Finalizer {
+			seen = append(seen, f.Body.Argv)
+		}
+	}
+	return seen
 }
 
 // consecutive says whether words stand one after another in argv.

@@ -14,6 +14,9 @@ import (
 //
 // Rules: R05, R10, C-23.
 func parseSink(words []string) (test, error) {
+	if len(words) == 2 && words[0] == "equals" {
+		return each(func(v *view, w *wants) { v.equalsDocument(w, "sink", v.sink(), words[1]) })
+	}
 	if err := exactly(words, 1); err != nil {
 		return test{}, err
 	}
@@ -106,11 +109,40 @@ func parseArtifact(words []string) (test, error) {
 	}
 	switch words[0] {
 	case "exported":
-		return each(func(v *view, w *wants) { sinkExported(v, w, v.attempt.File(evidence.ArtifactFile)) })
+		return each(artifactExported)
 	case "absent":
 		return each(artifactAbsent)
+	case "renamed":
+		return each(artifactRenamed)
 	}
 	return test{}, fmt.Errorf("unknown %q", words[0])
+}
+
+// artifactExported: the stream, owned by whom the launcher runs as, writable by
+// nobody else, and nothing else that is named after it.
+func artifactExported(v *view, w *wants) {
+	sinkExported(v, w, v.attempt.File(evidence.ArtifactFile))
+	nothingBeside(v, w)
+	t, found := evidence.First[evidence.Target](v.attempt)
+	w.that(found && t.Body.UID == t.Body.Launched && t.Body.Mode&0o133 == 0, fmt.Sprintf("mode %o, owner %d", t.Body.Mode, t.Body.UID),
+		fmt.Sprintf("a file of %d that nobody else can write", t.Body.Launched))
+}
+
+func nothingBeside(v *view, w *wants) {
+	target := v.attempt.Scenario.Requests[scenario.RequestPathSink]
+	for _, l := range evidence.All[evidence.Leftover](v.attempt) {
+		w.that(l.Body.What != "file" || !strings.Contains(l.Body.Detail, path.Base(target)), "left behind: "+l.Body.Detail, "no file of that name")
+	}
+}
+
+// artifactRenamed: the name came with the whole file, by a rename out of the
+// same folder, and nobody wrote to what bears it.
+//
+// Rules: R15.
+func artifactRenamed(v *view, w *wants) {
+	t, _ := evidence.First[evidence.Target](v.attempt)
+	steps := strings.Join(t.Body.Steps, " ")
+	w.that(steps == "moved" || steps == "deleted moved", "at the target's name: "+steps, "one rename out of its folder, after the old file's removal")
 }
 
 // artifactAbsent: neither the target nor anything that is named after it.
@@ -119,9 +151,7 @@ func artifactAbsent(v *view, w *wants) {
 	w.that(target != "", "no named sink was asked for", "a target")
 	content := v.attempt.File(evidence.ArtifactFile)
 	w.that(content == nil, fmt.Sprintf("%d bytes at %s: %q", len(content), target, excerpt(content, 0)), "no file there")
-	for _, l := range evidence.All[evidence.Leftover](v.attempt) {
-		w.that(l.Body.What != "file" || !strings.Contains(l.Body.Detail, path.Base(target)), "left behind: "+l.Body.Detail, "no file of that name")
-	}
+	nothingBeside(v, w)
 }
 
 // sinkVerified: the finalizer ended with 0, counted everything, and its digest
@@ -134,6 +164,8 @@ func sinkVerified(v *view, w *wants) {
 		_, counted := v.at("sink_verification", "counts", tag).uint()
 		w.that(counted, "counts."+tag+"="+v.at("sink_verification", "counts", tag).String(), "a number")
 	}
+	version := v.at("sink_verification", "finalizer_version")
+	w.that(version != nil && !version.isNull(), "finalizer_version="+version.String(), "the finalizer's version")
 	digest := v.at("sink_verification", "sha256")
 	w.that(!digest.isNull() && digest.String() == v.channel("sink", "logical_sha256").String(),
 		"sink_verification.sha256="+digest.String(), "channels.sink.logical_sha256")

@@ -9,6 +9,7 @@ const (
 	Reference Kind = "reference" // the launcher file's unsupervised command
 	Control   Kind = "control"   // the fixture with no supervision: a positive control
 	Hosted    Kind = "hosted"    // the launcher's own host, with a relay in the supervisor's place
+	Alone     Kind = "finalizer" // the launcher's own finalizer, by itself
 )
 
 // Operation is the operation that the request asks for.
@@ -68,6 +69,11 @@ type Scenario struct {
 	HangMS   uint64   `json:"hang_ms"` // the driver gives up here; 0: see HangLimit
 
 	Catalog bool `json:"catalog,omitzero"` // the launcher's failure catalog is part of the record
+
+	// Finalizer holds the arguments of the stand-in that takes the finalizer's
+	// place; nil: none does.
+	Finalizer map[string]string `json:"finalizer,omitzero"`
+	Alone     ByItself          `json:"alone,omitzero"` // of a run of the finalizer by itself
 
 	Relay []string `json:"relay,omitzero"` // of a hosted attempt: what the relay does, see ParseRelay
 }
@@ -267,6 +273,10 @@ const (
 	Producer   = "producer"
 	Finalizer  = "finalizer"
 )
+
+// Storage is what observe can look at besides a process: the files of the
+// supervisor's side.
+const Storage = "storage"
 
 // The symbolic values of a poke: pids as the attempt's own namespace numbers
 // them, which is also what the fixture sees unless it is contained.

@@ -37,7 +37,7 @@ func Decode(text []byte) (Scenario, error) {
 // Validate says what of the scenario no attempt could do. It knows nothing of
 // the launcher.
 func (s Scenario) Validate() error {
-	checks := []func() error{s.checkHead, s.checkFixture, s.checkBuild, s.checkOptions, s.Endpoints.Check, s.checkPaces, s.checkControls, s.checkFaults, s.checkRelay}
+	checks := []func() error{s.checkHead, s.checkFixture, s.checkBuild, s.checkOptions, s.Endpoints.Check, s.checkPaces, s.checkControls, s.checkFaults, s.checkRelay, s.checkFinalizer}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return fmt.Errorf("scenario %s %s/%d: %w", s.Script, s.Cell, s.Number, err)
@@ -56,7 +56,7 @@ func (s Scenario) checkHead() error {
 	return first(
 		oneOf("facade", s.Cell.Facade, "direct", "entrypoint"),
 		oneOf("profile", s.Cell.Profile, "unjailed", "jailed"),
-		oneOf("kind", string(s.Kind), string(Launch), string(Reference), string(Control), string(Hosted)),
+		oneOf("kind", string(s.Kind), string(Launch), string(Reference), string(Control), string(Hosted), string(Alone)),
 		oneOf("admission", s.Admission, "", AdmissionNone, AdmissionCut),
 		CheckDeprived(s.Deprived),
 		oneOf("operation", string(s.Operation), "", string(Full), string(Capabilities), string(Validation)),
@@ -160,6 +160,9 @@ func (t Trigger) check() error {
 func (a Action) check() error {
 	switch a.Kind {
 	case DoKill, DoStop, DoContinue, DoObserve:
+		if a.Kind == DoObserve && a.Who == Storage {
+			return nil
+		}
 		return oneOf("action who", a.Who, Supervisor, Producer, Finalizer)
 	case DoClose, DoPause, DoResume:
 		return oneOf("action channel", a.Channel, ChannelReport, ChannelDiagnostic, ChannelTerminal, ChannelSink)

@@ -16,7 +16,8 @@
 //
 // The first line names the test, says the statement and lists its rules. Every
 // later # line opens a phase and says what is expected. The file is called
-// Tnn-subject.txtar. Its archive files are sources of strategies.
+// Tnn-subject.txtar. Its archive files are sources of strategies, and golden
+// streams and receipts of a finalizer.
 //
 // # Lines
 //
@@ -56,7 +57,7 @@
 // (it stands in a call that creates a process), finalizer reaped, packet N, time
 // DUR, stopped DUR (that long after a stop of the supervisor), and CHANNEL
 // bytes N or CHANNEL eof with report, diagnostic or sink. Actions are kill WHO
-// [SIGNAL], stop WHO, continue WHO, observe WHO, cancel, poke WORD VALUE, close, pause or
+// [SIGNAL], stop WHO, continue WHO, observe WHO, observe storage, cancel, poke WORD VALUE, close, pause or
 // resume CHANNEL, and hold diagnostic (the host keeps one more writer of the
 // producer's own stream). A cancel of a stopped supervisor is done once the
 // signal waits there; a supervisor that is continued must have stood still till
@@ -92,9 +93,18 @@
 // packet (there, not passed on) or sent. What it was told and did not do makes a check
 // broken. The universal assertions do not speak of hosts.
 //
+// finalizer puts a program of ours in the finalizer's place, where the launcher
+// file names {finalizer} in its pairing: it runs the launcher's own finalizer
+// with the same words and descriptors, passes its input on, and its receipt back.
+// What it was given and what the receipt said is evidence. finalize runs the
+// launcher's finalizer with nobody around it, on the payload; how far it has read
+// is evidence, too, and what it gave out. observe storage looks at what the
+// supervisor and its helpers hold of the spool and of anonymous files.
+//
 // The bases of a document are reference (this launcher's own unsupervised
 // document of fixture plain for the current request), report (what the last
-// launch delivered), capabilities, validation,
+// launch delivered), sink (the bytes of its external sink), golden FILE (an archive
+// file NAME.DIALECT.EXTENSION in the launcher file's dialect), capabilities, validation,
 // failure CODE [arg=value…] (CODE legacy has neither code nor args) and literal
 // "text". Operations, in order: pad=N (blanks after the first brace), size=N
 // (blanks up to that size), truncate=N, drop-lf, append="…", prepend="…",
@@ -131,6 +141,10 @@
 //		what stands for an endpoint: report diagnostic terminal sink phase; kinds above
 //	extra-descriptors N
 //		further inheritable descriptors at the launch, and a standard input that never ends
+//	finalize stream|file [cap=N] [receipt=full|closed]
+//		run the finalizer by itself, on the payload; a receipt that cannot be written
+//	finalizer [err=N] [feed=1] [misreport=count|digest] [status=N]
+//		a stand-in in the finalizer's place, which passes everything on and records it: fixtures/native/finalizer.c; feed: the payload is what it passes on
 //	fixture NAME [key=value…]
 //		the strategy library of the next launches; forgets the payload
 //	fresh
@@ -182,8 +196,8 @@
 //		from a control that was done to the supervisor's exit, with the slack
 //	after-last-byte CHANNEL <DUR
 //		from the last byte read of a channel to the supervisor's exit, with the slack
-//	artifact exported | absent
-//		what stands at the named sink's target in the end: the record's stream, or nothing of that name
+//	artifact exported | absent | renamed
+//		what stands at the named sink's target in the end: the record's stream, writable by nobody else, and nothing else of that name; or nothing of that name; it got its name whole, by a rename
 //	at-rendezvous N member=value…
 //		counters when the producer stopped there: candidate sink printed (by the fixture), report diagnostic (read by the host)
 //	attempts same-outcome
@@ -218,8 +232,12 @@
 //		the authoritative failure with exactly these args; or: one of several, where the contract leaves a tie open
 //	faults N fired | faults RULE=N… | faults closed-once
 //		how many rules of the fault plan did all that they were asked; how often a rule acted; a descriptor whose close was made to fail is not closed again, as a rule that marks every close shows
+//	finalizer given=N
+//		bytes that the finalizer's stand-in was given, or that a finalizer by itself read
 //	fixture-line TEXT
 //		a line of the diagnostics is exactly this
+//	handoff ended
+//		the fixture take_snapshot saw that no snapshot would come, or its run was over at once after its rendezvous
 //	identity isolated
 //		ids of its own, no capability, no way back, a filter; seen from outside
 //	limits KNOB requested=V granted=V effective=V
@@ -236,6 +254,8 @@
 //		bytes that stand on none of these: report, terminal, diagnostic, sink, phase
 //	observed member=value…
 //		what the host saw of the producer: threads children
+//	output empty | equals DOC | first N DOC
+//		what a finalizer by itself gave out, on its standard output or as its target; first: at most N bytes, those of DOC
 //	probes denied NAME… | probes ok NAME…
 //		what the fixture's probes said
 //	producer member=value…
@@ -244,6 +264,8 @@
 //		live processes with the fixture's library when the report's first byte came
 //	read-bytes supervisor <=N
 //		bytes that the supervisor read in all, by the kernel's account
+//	receipt none | equals DOC | member=value…
+//		the finalizer's receipt, as it wrote it
 //	record PATH=value…
 //		a scalar of the record by its dotted path
 //	refused
@@ -252,8 +274,10 @@
 //		what the relay in the supervisor's place saw or did: started, received, edited, sent, forwarded, cancelled, killed, stopped, held, supervised, ends
 //	report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE | measures [size<=N] [MEMBER<=N]
 //		the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own; measures: bytes of the whole, or of the text of a member (a.b of one within; none has 0), also with >= and =
-//	sink absent | internal | exported | verified | unverified | unpublished | as-ended
-//		the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink; the finalizer's end as the kernel tells it, where a control awaits that
+//	sink absent | internal | exported | verified | unverified | unpublished | as-ended | equals DOC
+//		the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink; the finalizer's end as the kernel tells it, where a control awaits that; its bytes
+//	storage logical=N allocated=N
+//		bytes that stood in the spool and in anonymous files of the supervisor's side at each look
 //	success
 //		the whole success predicate as a host can see it
 //	survivors none

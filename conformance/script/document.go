@@ -10,16 +10,17 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"touchstone/conformance/evidence"
 	"touchstone/conformance/scenario"
 	"touchstone/contracts"
 )
 
 // A document is a base and operations on its bytes, in order.
 type documentPlan struct {
-	base       string // reference, capabilities, validation, failure, literal
+	base       string // reference, report, sink, capabilities, validation, failure, golden, literal
 	code       string // of failure; legacy for one without code and args
 	args       []pair // of failure, in order
-	text       string // of literal
+	text       string // of literal; the file of golden
 	operations []operation
 }
 
@@ -49,10 +50,10 @@ func parseDocument(arguments []string) (name string, plan documentPlan, err erro
 	name, plan.base = arguments[0], arguments[1]
 	rest := arguments[2:]
 	switch plan.base {
-	case "reference", "capabilities", "validation", "report":
-	case "literal":
+	case "reference", "capabilities", "validation", "report", "sink":
+	case "literal", "golden":
 		if len(rest) == 0 {
-			return "", plan, fmt.Errorf("literal: no text")
+			return "", plan, fmt.Errorf("%s: no text", plan.base)
 		}
 		plan.text, err = decode(rest[0])
 		rest = rest[1:]
@@ -183,11 +184,13 @@ func (s *session) base(plan documentPlan) ([]byte, error) {
 		request := s.next
 		request.Operation = scenario.Operation(plan.base)
 		return s.referenceDocument(request)
-	case "report":
+	case "report", "sink":
 		if len(s.current) != 1 {
-			return nil, fmt.Errorf("%d attempts in the last launch, want one with a report", len(s.current))
+			return nil, fmt.Errorf("%d attempts in the last launch, want one with a %s", len(s.current), plan.base)
 		}
-		return bytes.Clone(s.current[0].ReportBytes()), nil
+		return bytes.Clone(s.current[0].File(evidence.ChannelFile(plan.base))), nil
+	case "golden":
+		return s.golden(plan.text)
 	case "failure":
 		return failureDocument(plan)
 	}

@@ -83,9 +83,10 @@ func (l *linter) header() {
 			l.report(1, "archive file %q stands twice", name)
 		}
 		if !slices.ContainsFunc(l.script.Statements, func(s Statement) bool {
-			return s.verb() == "source" && len(s.Words) > 1 && holdsSource(name, s.Words[1].encode())
+			return (s.verb() == "source" && len(s.Words) > 1 && holdsSource(name, s.Words[1].encode())) ||
+				(s.verb() == "document" && len(s.Words) > 3 && s.Words[2].encode() == "golden" && holdsGolden(name, s.Words[3].encode()))
 		}) {
-			l.report(1, "archive file %q: no source line reads it", name)
+			l.report(1, "archive file %q: no source or document line reads it", name)
 		}
 	}
 }
@@ -139,8 +140,8 @@ func (l *linter) flow(s Statement, name string, arguments []string) {
 		l.faults = scenario.Scenario{}
 	case "inject":
 		l.inject(s, arguments)
-	case "control":
-		l.idle = 0
+	case "control", "finalize":
+		l.idle, l.launched = 0, l.launched || name == "finalize"
 	case "let":
 		l.known[arguments[0]] = true
 	case "document":
@@ -197,7 +198,8 @@ func (l *linter) check(s Statement, arguments []string) {
 		l.report(s.Line, "a check before the first launch")
 	}
 	l.count(s, parsed.words)
-	if parsed.words[0] == "report" && len(parsed.words) == 3 && slices.Contains([]string{"equals", "prefix-of", "relayed"}, parsed.words[1]) {
+	ofDocument := slices.Contains([]string{"report", "sink", "receipt", "output"}, parsed.words[0])
+	if ofDocument && len(parsed.words) == 3 && slices.Contains([]string{"equals", "prefix-of", "relayed"}, parsed.words[1]) {
 		l.document(s.Line, parsed.words[2])
 	}
 	for _, w := range parsed.words {

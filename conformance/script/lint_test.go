@@ -75,7 +75,7 @@ func TestLintRefuses(t *testing.T) {
 		"faults miscounted":      {head + "inject on write fd report ; do short 1\nlaunch\ncheck T14.01 faults 2 fired\n", "the rules are 1"},
 		"fault of an unknown fd": {head + "inject on write fd R ; do short 1\n" + sound, "inject"},
 		"fault that is no rule":  {head + "inject write report short\n" + sound, "inject"},
-		"archive file":           {head + sound + "-- a --\n", "no source line reads it"},
+		"archive file":           {head + sound + "-- a --\n", "no source or document line reads it"},
 		"archive file twice":     {head + sound + "-- a --\n-- a --\n", "stands twice"},
 		"malformed verb":         {head + "limit report\n" + sound, "want key=value"},
 		"endpoint kind":          {head + "endpoint report=tube\n" + sound, "none of"},
@@ -158,7 +158,7 @@ func TestSourceIsAFileOfTheScript(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"sound":    {head + "-- a.cpp --\nint x;\n", ""},
 		"no file":  {head, `no archive file "a.cpp"`},
-		"not read": {head + "-- a.cpp --\nint x;\n-- b.cpp --\n", `archive file "b.cpp": no source line reads it`},
+		"not read": {head + "-- a.cpp --\nint x;\n-- b.cpp --\n", `archive file "b.cpp": no source or document line reads it`},
 		"no code":  {"# T5 Something (R04)\nsource a.txt\nlaunch\ncheck T5.04 exit 0\n", "want NAME.cpp or NAME.pine"},
 	} {
 		s, err := Parse("T05-x.txtar", []byte(c.text))

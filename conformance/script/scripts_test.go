@@ -50,3 +50,34 @@ func TestProjectScriptsLint(t *testing.T) {
 		}
 	}
 }
+
+// TestGoldenStreamsAreTheContracts: what the scripts hold of the reference's
+// dialect is what contracts/sink holds.
+func TestGoldenStreamsAreTheContracts(t *testing.T) {
+	held := map[string]bool{}
+	for _, s := range projectScripts(t) {
+		for name, text := range s.texts {
+			stem, extension, golden := strings.Cut(name, ".touchstone.")
+			if !golden {
+				continue
+			}
+			file := strings.TrimSuffix(stem, "-receipt") + "." + extension
+			if strings.HasSuffix(stem, "-receipt") {
+				file = strings.TrimSuffix(stem, "-receipt") + ".receipt.json"
+			}
+			held[file] = true
+			if want, err := os.ReadFile(filepath.Join("../../contracts/sink", file)); err != nil || string(want) != text {
+				t.Errorf("%s: %s is not contracts/sink/%s: %v", s.Name, name, file, err)
+			}
+		}
+	}
+	files, err := os.ReadDir("../../contracts/sink")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !held[f.Name()] && f.Name() != "README.md" && f.Name() != "index.json" {
+			t.Errorf("no script holds contracts/sink/%s", f.Name())
+		}
+	}
+}

@@ -311,6 +311,9 @@ func parseAction(words []string) (scenario.Action, error) {
 	switch a.Kind {
 	case scenario.DoKill, scenario.DoStop, scenario.DoContinue, scenario.DoObserve:
 		a.Who = rest[0]
+		if a.Kind == scenario.DoObserve && a.Who == scenario.Storage {
+			return a, nil
+		}
 		return a, oneOf(a.Who, scenario.Supervisor, scenario.Producer, scenario.Finalizer)
 	case scenario.DoHold:
 		a.Channel = rest[0]

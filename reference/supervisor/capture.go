@@ -121,6 +121,6 @@ func (a *attempt) onFinalizer() []outcome.Observation {
 
 // given is S's own account of what the finalizer took.
 func (s *sink) given() relayed {
-	return relayed{bytes: s.meter.Accepted(), limit: s.meter.Limit(),
+	return relayed{bytes: s.meter.Accepted(), limit: s.meter.Limit(), logical: s.fold.logical(),
 		whole: s.ended && !s.finalizer.broken && s.finalizer.input.fd < 0}
 }

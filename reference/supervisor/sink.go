@@ -20,6 +20,7 @@ import (
 // Rules: R05, R08.
 type sink struct {
 	*intake
+	fold      *fold // the intake's digest
 	route     outcome.Route
 	finalizer *verifier
 	handoff   int // S's end of the snapshot socket; -1 without one
@@ -62,6 +63,8 @@ func (a *attempt) connectSink(in *inside) (err error) {
 		return nil
 	}
 	a.sink = &sink{intake: newIntake(-1, *a.admitted.Limits.SinkBytes), route: route, finalizer: newVerifier(), handoff: -1, snapshot: -1}
+	a.sink.fold = newFold()
+	a.sink.digest = a.sink.fold
 	if a.sink.fd, in.sink, err = pipe(true, false); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"crypto/sha256"
 	"slices"
 
 	"touchstone/contracts"
@@ -13,6 +14,8 @@ type relayed struct {
 	bytes int64
 	whole bool  // up to the end of the sink, and all of it was taken
 	limit int64 // the finalizer's cap
+	// logical is the digest of what the trailer speaks of.
+	logical [sha256.Size]byte
 }
 
 // finalizerEnd is how the finalizer ended. Signal is 0 if it exited.
@@ -43,7 +46,7 @@ func judge(end finalizerEnd, given relayed) verdict {
 	v := verdict{receipt: receipt}
 	words, known := reasons[end.exit]
 	agreed := err == nil && known && receipt.Complete == (end.exit == 0) && slices.Contains(words, receipt.Reason) &&
-		receipt.SinkBytes == given.bytes && receipt.CapBytes != nil && *receipt.CapBytes == given.limit
+		receipt.SinkBytes == given.bytes && (end.exit != 0 || receipt.SHA256 == given.logical) && receipt.CapBytes != nil && *receipt.CapBytes == given.limit
 	switch {
 	case end.signal == 0 && (end.exit == 5 || end.exit == 7):
 		v.evidence = outcome.SinkFailure(outcome.ReasonSinkIO)

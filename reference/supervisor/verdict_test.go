@@ -61,6 +61,7 @@ func TestVerdicts(t *testing.T) {
 		"other exit":        {said(9, "grammar", "", 70, 90), whole, fault},
 		"other reason":      {said(4, "incomplete", "", 70, 90), whole, fault},
 		"other count":       {said(0, "", "", 69, 90), whole, fault},
+		"other digest":      {said(0, "", "", 70, 90), relayed{bytes: 70, whole: true, limit: 90, logical: [32]byte{1}}, fault},
 		"other cap":         {said(0, "", "", 70, 91), whole, fault},
 		"complete and 6":    {finalizerEnd{exit: 6, said: said(0, "", "", 70, 90).said}, whole, fault},
 		"incomplete and 0":  {finalizerEnd{exit: 0, said: said(6, "incomplete", "", 70, 90).said}, whole, fault},
