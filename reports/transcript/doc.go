@@ -5,7 +5,7 @@
 //
 //	0  2  'T' 'S'
 //	2  1  version, 1
-//	3  1  channel: 1 report, 2 diagnostic, 3 terminal, 4 stdout, 5 stderr, 6 candidate
+//	3  1  channel: 1 report, 2 diagnostic, 3 terminal, 4 stdout, 5 stderr, 6 candidate, 7 sink
 //	4  2  flags: 1 end of the channel, 2 the message was longer than what was read
 //	6  2  zero
 //	8  8  offset of the payload within its channel; for terminal the packet's index

@@ -19,12 +19,15 @@ const (
 	Stdout
 	Stderr
 	Candidate
+	Sink
 )
 
-var channelNames = []string{"report", "diagnostic", "terminal", "stdout", "stderr", "candidate"}
+const lastChannel = Sink
+
+var channelNames = []string{"report", "diagnostic", "terminal", "stdout", "stderr", "candidate", "sink"}
 
 func (c Channel) String() string {
-	if c < Report || c > Candidate {
+	if c < Report || c > lastChannel {
 		return fmt.Sprintf("channel %d", uint8(c))
 	}
 	return channelNames[c-1]

@@ -161,13 +161,13 @@ func TestForeignFramesAreRefused(t *testing.T) {
 }
 
 func TestChannelNames(t *testing.T) {
-	for c := Report; c <= Candidate; c++ {
+	for c := Report; c <= lastChannel; c++ {
 		if got, known := ChannelNamed(c.String()); !known || got != c {
 			t.Errorf("%s: got %v %v", c, got, known)
 		}
 	}
-	if _, known := ChannelNamed("sink"); known {
-		t.Error("sink is no channel here")
+	if _, known := ChannelNamed("phase"); known {
+		t.Error("phase is no channel here")
 	}
 }
 
@@ -176,7 +176,7 @@ func FuzzFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := gopacket.NewPacket(data, LayerTypeFrame, gopacket.Default)
 		frame, ok := p.Layer(LayerTypeFrame).(*Frame)
-		if ok && frame.Channel >= Report && frame.Channel <= Candidate {
+		if ok && frame.Channel >= Report && frame.Channel <= lastChannel {
 			again := append(frame.header(), frame.LayerPayload()...)
 			again[6], again[7] = data[6], data[7] // not ours to keep
 			if !bytes.Equal(again, data) {
@@ -184,4 +184,44 @@ func FuzzFrame(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestReadGivesWhatWasWritten: every frame at its time, up to a cut.
+func TestReadGivesWhatWasWritten(t *testing.T) {
+	var file bytes.Buffer
+	out, err := NewWriter(&file, zero)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []Channel{Report, Terminal, Sink} {
+		if err := out.Write(int64(1000*i), Frame{Channel: c, Offset: 7}, []byte("abc")[:i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Read(bytes.NewReader(file.Bytes()))
+	if err != nil || len(all) != 3 || all[2].Channel != Sink || string(all[2].LayerPayload()) != "abc" || all[2].Offset != 7 || all[2].Time.Sub(zero) != 2000 {
+		t.Errorf("got %+v, %v", all, err)
+	}
+	if all, err := Read(bytes.NewReader(file.Bytes()[:file.Len()-5])); len(all) != 2 {
+		t.Errorf("a cut file: %d frames, %v", len(all), err)
+	}
+	if _, err := Read(bytes.NewReader(nil)); err == nil {
+		t.Error("an empty file is a transcript")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	var file bytes.Buffer
+	out, err := NewWriter(&file, zero)
+	if err == nil {
+		err = errors.Join(out.Write(1, Frame{Channel: Report}, []byte("x")), out.Close())
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) { _, _ = Read(bytes.NewReader(data)) })
 }

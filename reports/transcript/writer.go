@@ -24,7 +24,7 @@ func NewWriter(w io.Writer, zero time.Time) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start transcript: %w", err)
 	}
-	for c := Diagnostic; c <= Candidate; c++ {
+	for c := Diagnostic; c <= lastChannel; c++ {
 		if _, err := ng.AddInterface(interfaceOf(c)); err != nil {
 			return nil, fmt.Errorf("start transcript: interface %s: %w", c, err)
 		}
@@ -39,7 +39,7 @@ func interfaceOf(c Channel) pcapgo.NgInterface {
 // Write adds a frame with the bytes read at a monotonic stamp in nanoseconds,
 // or one nanosecond after the frame before it: readers sort by time.
 func (w *Writer) Write(mono int64, f Frame, payload []byte) error {
-	if f.Channel < Report || f.Channel > Candidate {
+	if f.Channel < Report || f.Channel > lastChannel {
 		return fmt.Errorf("write transcript: %s is unknown", f.Channel)
 	}
 	mono = max(mono, w.last+1)

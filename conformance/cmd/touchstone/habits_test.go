@@ -224,3 +224,10 @@ func TestQuietStillNamesWhatIsWrong(t *testing.T) {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
+
+func TestEscapedBytesDoNothingToATerminal(t *testing.T) {
+	in := "a\x1b[31m\\\r\n\xffé\x00\u200e�"
+	if got, want := escaped([]byte(in)), "a\\x1b[31m\\\\\\x0d\\n\n\\xffé\\x00\\xe2\\x80\\x8e�"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

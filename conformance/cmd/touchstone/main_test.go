@@ -36,6 +36,13 @@ func TestWrongRequests(t *testing.T) {
 		"no baseline":       {"gate"},
 		"no certificate":    {"verify", "/nowhere", t.TempDir()},
 		"nothing to diff":   {"diff", t.TempDir(), t.TempDir()},
+		"no capsule":        {"repro", "/nowhere"},
+		"no runs":           {"repro", "/nowhere", "--until-fail", "0"},
+		"nothing failed":    {"rerun"},
+		"no report":         {"rerun", "--failed", t.TempDir()},
+		"no attempt":        {"show", t.TempDir()},
+		"unknown channel":   {"show", t.TempDir(), "--channel", "Q"},
+		"decode a report":   {"show", t.TempDir(), "--channel", "R", "--decode"},
 		"unknown shell":     {"completion", "tcsh"},
 	} {
 		status, stdout, stderr := call(arguments...)
