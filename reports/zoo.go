@@ -49,6 +49,7 @@ type Zoo struct {
 	Left    []string       `json:"left"`   // records for which there was no time
 	Looser  []string       `json:"looser"` // what was shown before and is not now
 	IDs     ZooIDs         `json:"ids"`
+	NotYet  []string       `json:"not_yet"` // assertions that nothing has shown to be able to fail
 }
 
 // ZooIDs counts assertions. Shown and Altered speak of what is on record, not

@@ -18,7 +18,7 @@ func someZoo() Zoo {
 	killed := empty("MUT058", Killed)
 	killed.Kills = []Kill{{"T14.03", "T14-slow-reader", "direct/unjailed", "observed=4098 </td><script>alert(1)</script>", "observed=4097"}}
 	return Zoo{Schema: "touchstone-zoo", Version: ZooVersion, Started: "2026-01-02T00:00:00Z", Jobs: 2, Chosen: "all records", Totals: map[string]int{Killed: 1, Dead: 1},
-		Records: []ZooRecord{killed, empty("second/MUT017", Dead)}, Left: []string{"EQU001"}, Looser: []string{"MUT001: gone"}, IDs: ZooIDs{807, 400, 300, 20}}
+		Records: []ZooRecord{killed, empty("second/MUT017", Dead)}, Left: []string{"EQU001"}, Looser: []string{"MUT001: gone"}, IDs: ZooIDs{807, 400, 300, 20}, NotYet: []string{"T36.27"}}
 }
 
 func TestZooFollowsItsSchema(t *testing.T) {
@@ -71,7 +71,7 @@ func TestZooPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := out.String()
-	for _, want := range []string{"not every one found", "MUT058", "second/MUT017", "T14-slow-reader", "<b>300</b>", "MUT001: gone", "&lt;script&gt;"} {
+	for _, want := range []string{"not every one found", "MUT058", "second/MUT017", "T14-slow-reader", "<b>300</b>", "MUT001: gone", "T36.27", "&lt;script&gt;"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q", want)
 		}

@@ -24,6 +24,8 @@ func onePacketThenEOF(v *view, w *wants) {
 	if ended && len(packets) > 0 {
 		w.that(packets[len(packets)-1].Seq < end.Seq, "a packet after the end", "the end last")
 	}
+	killed, given := evidence.First[evidence.Watchdog](v.attempt)
+	w.that(!given || !ended || end.Seq < killed.Seq, "an end only when the driver had killed what held the terminal endpoint", "an end of the launcher's own making")
 }
 
 // howItEnded tells of a launcher without a record how it ended, and its last

@@ -3,6 +3,7 @@ package relay
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -64,14 +65,26 @@ func counted(record jsontext.Value, r scenario.Relay, fixed map[string]bool) ([]
 			}
 		}
 		packet := append(append(bytes.Clone(next), '\n'), r.Append...)
-		if blanks := r.Pad - len(packet); blanks > 0 {
-			packet = append(append([]byte{'{'}, bytes.Repeat([]byte{' '}, blanks)...), packet[1:]...)
-		}
+		packet = padded(packet, r.Pad-len(packet))
 		if len(packet) == length {
 			return packet, nil
 		}
 		length = len(packet)
 	}
+}
+
+// padded makes a packet longer by more bytes: in its free text, so that nothing
+// but its length is wrong, or where it has none by blanks.
+func padded(packet []byte, more int) []byte {
+	if more <= 0 {
+		return packet
+	}
+	at, filler := 1, " "
+	const free = `"finalizer_version":"`
+	if i := bytes.Index(packet, []byte(free)); i >= 0 {
+		at, filler = i+len(free), "x"
+	}
+	return slices.Concat(packet[:at], bytes.Repeat([]byte(filler), more), packet[at:])
 }
 
 // put sets the member at a path to raw JSON, or takes it out where raw is

@@ -82,6 +82,16 @@ func TestAChangedRecordCountsItself(t *testing.T) {
 	properties.TestingRun(t)
 }
 
+// A record with free text grows there: but for its length it is sound.
+func TestPaddingIsFreeText(t *testing.T) {
+	for version, filler := range map[string]string{`"1"`: "xxxx1", "null": "{    "} {
+		sent, err := Packet(genuine(t), told(t, "set.sink_verification={\"finalizer_version\":"+version+"}", "pad=70000"))
+		if err != nil || len(sent) != 70000 || !strings.Contains(string(sent), filler) {
+			t.Errorf("%s: %d bytes, %v: %.300s", version, len(sent), err, sent)
+		}
+	}
+}
+
 func TestWhatIsSetStays(t *testing.T) {
 	sent, err := Packet(genuine(t), told(t, "set.channels.status.observed_bytes=7", "drop.exit_class"))
 	if err != nil || status(t, sent)["observed_bytes"] != float64(7) || strings.Contains(string(sent), "exit_class") {

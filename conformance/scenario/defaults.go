@@ -17,6 +17,8 @@ const (
 	// hangCeilingMS is the most of each limit that the driver waits for. The
 	// suite's inputs are small: what no limit ends is over in a second.
 	hangCeilingMS = 20_000
+	// hangMarginMS tells what ends too late from what the driver has to end.
+	hangMarginMS = 3_000
 )
 
 // Granted is a Grants with the defaults filled in. Memory stays nil when
@@ -111,12 +113,13 @@ func (s Scenario) optionValue(knob string) (value string, given bool) {
 
 // HangLimit is how long, in milliseconds from the spawn, the driver waits for
 // the launcher's exit before it kills the attempt: what the scenario says,
-// else W+G+P plus the launcher's stated slack, of each at most 20 s.
+// else W+G+P plus the launcher's stated slack, of each at most 20 s, and a
+// margin: what is killed at the very bound of a check would decide nothing.
 func (s Scenario) HangLimit(slackMS uint64) uint64 {
 	if s.HangMS != 0 {
 		return s.HangMS
 	}
-	limit := uint64(0)
+	limit := uint64(hangMarginMS)
 	for _, part := range []uint64{s.WallMS(), StopGraceMS, s.StallMS(), slackMS} {
 		limit += min(part, hangCeilingMS)
 	}

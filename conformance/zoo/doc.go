@@ -12,7 +12,7 @@
 // elsewhere only is no kill.
 //
 // equivalents/ holds changes that the contract allows: there nothing may fail.
-// ratchet.tsv keeps what has been shown, and may only grow; alterations.tsv
+// ratchet.tsv keeps what has been shown, and may only grow; alter/coverage.tsv
 // lists the changes of recorded evidence that were noticed, for rules that no
 // launcher can be made to break.
 //

@@ -1,7 +1,6 @@
 package zoo
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -75,9 +74,9 @@ func Count(all []Ability) reports.ZooIDs {
 	return n
 }
 
-// alterationsFile lists what changes of recorded evidence were noticed:
-// operator, tab, the assertions that noticed it. Lines with # are remarks.
-const alterationsFile = "alterations.tsv"
+// alterationsFile names for each assertion a change of recorded evidence that
+// upset it: assertion, operator, and where, in columns under a header.
+const alterationsFile = "alter/coverage.tsv"
 
 func readAlterations(path string) (map[string][]string, error) {
 	text, err := os.ReadFile(path)
@@ -87,21 +86,18 @@ func readAlterations(path string) (map[string][]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read alterations: %w", err)
 	}
+	header, rows, _ := strings.Cut(string(text), "\n")
+	if !strings.HasPrefix(header, "id\toperator") {
+		return nil, fmt.Errorf("read alterations: header %q", header)
+	}
 	noticed := map[string][]string{}
-	for line := range bytes.Lines(text) {
-		row := strings.TrimSpace(string(line))
-		operator, ids, found := strings.Cut(row, "\t")
-		if row == "" || strings.HasPrefix(row, "#") {
-			continue
+	for line := range strings.Lines(rows) {
+		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if _, known := contracts.AssertionByID(columns[0]); !known || len(columns) < 2 || columns[1] == "" {
+			return nil, fmt.Errorf("read alterations: %q: no assertion and operator", line)
 		}
-		if !found {
-			return nil, fmt.Errorf("read alterations: %q has no assertions", row)
-		}
-		for _, id := range strings.Fields(ids) {
-			if _, known := contracts.AssertionByID(id); !known {
-				return nil, fmt.Errorf("read alterations: %s: unknown assertion %q", operator, id)
-			}
-			noticed[id] = append(noticed[id], operator)
+		if !slices.Contains(noticed[columns[0]], columns[1]) {
+			noticed[columns[0]] = append(noticed[columns[0]], columns[1])
 		}
 	}
 	return noticed, nil

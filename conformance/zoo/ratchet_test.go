@@ -122,7 +122,7 @@ func TestRatchetOnlyTightens(t *testing.T) {
 
 func TestAbilities(t *testing.T) {
 	folder := t.TempDir()
-	table := "# operator, tab, assertions\nflip a byte of R\tT1.01 T14.03\n"
+	table := "id\toperator\ttarget\nT1.01\treport-flip\t0\nT14.03\treport-flip\t1\n"
 	if err := write(filepath.Join(folder, Folder, alterationsFile), []byte(table)); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestAbilities(t *testing.T) {
 	if got, want := Count(all), (reports.ZooIDs{All: 807, Named: 2, Shown: 1, Altered: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	for _, wrong := range []string{"no assertions\n", "an operator\tT1.99\n"} {
+	for _, wrong := range []string{"T1.01\treport-flip\n", "id\toperator\nT1.99\treport-flip\n", "id\toperator\nT1.01\n"} {
 		if err := write(filepath.Join(folder, Folder, alterationsFile), []byte(wrong)); err != nil {
 			t.Fatal(err)
 		}

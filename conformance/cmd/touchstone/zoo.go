@@ -114,7 +114,7 @@ func (c *zooRunCommand) matrix(p *program) (z reports.Zoo, folder string, err er
 		return z, "", err
 	}
 	z = reports.Zoo{Schema: "touchstone-zoo", Version: reports.ZooVersion, Suite: suiteVersion(), Started: time.Now().UTC().Format(time.RFC3339), Chosen: words,
-		Jobs: c.Jobs, Totals: map[string]int{}, Records: []reports.ZooRecord{}, Left: []string{}, Looser: []string{}}
+		Jobs: c.Jobs, Totals: map[string]int{}, Records: []reports.ZooRecord{}, Left: []string{}, Looser: []string{}, NotYet: []string{}}
 	if z.Jobs <= 0 {
 		z.Jobs = runtime.NumCPU()
 	}
@@ -224,6 +224,11 @@ func (c *zooRunCommand) ratchet(root string, all []zoo.Mutant, z *reports.Zoo) e
 		return err
 	}
 	z.IDs = zoo.Count(abilities)
+	for _, a := range abilities {
+		if len(a.Shown)+len(a.Altered) == 0 {
+			z.NotYet = append(z.NotYet, a.ID)
+		}
+	}
 	if c.Ratchet && len(z.Looser) == 0 {
 		return kept.Write(root)
 	}
