@@ -65,6 +65,12 @@ type Facts struct {
 	Documents map[string][]byte
 	// Control is the unsupervised run of the fixture, nil when none was made.
 	Control *evidence.Attempt
+	// Earlier are the identities of the earlier attempts of the same script.
+	Earlier []string
+	// Grants says that the host can set all four grants of this launcher.
+	Grants bool
+	// Profiles are what a launch has in each of the launcher's profiles.
+	Profiles map[string]ProfileWords
 	// Host is how the launcher's host tells its decision.
 	Host Host
 	// SuccessMembers and FailureMembers are the top-level members by which a

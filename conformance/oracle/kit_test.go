@@ -124,7 +124,10 @@ type model struct {
 	artifact   []byte // at the named sink's target, nil: none
 	late       bool   // the sink comes after the report
 	unsettled  bool
-	delay      int64 // nanoseconds before the exit
+	argv       string // as it was started
+	other      int    // added to the pid that was waited for
+	unread     bool   // the report has no end
+	delay      int64  // nanoseconds before the exit
 	noExit     bool
 	rss, read  int64
 	alive      int // producers at the first byte of report
@@ -139,11 +142,14 @@ func baseModel(t testing.TB, name string) *model {
 	return &model{
 		scenario: scenario.Scenario{Version: 1, Test: "T1", Script: "T01-kit", Kind: scenario.Launch,
 			Cell: scenario.Cell{Facade: "direct", Profile: "unjailed"}, Fixture: scenario.Fixture{Name: "plain"}},
-		launch: evidence.Launch{AttemptID: attemptID, Descriptors: []evidence.Descriptor{
+		argv: "refsup",
+		launch: evidence.Launch{AttemptID: attemptID, Argv: []string{"refsup"}, Environment: []string{"MODE=free"}, Descriptors: []evidence.Descriptor{
 			{Number: 9, Name: "extra-0", Kind: "pipe", Device: 7, Inode: 900}},
-			HostEndpoints: []evidence.HostEndpoint{{Name: "report", Device: 7, Launcher: 100, Host: 101}}},
+			HostEndpoints: []evidence.HostEndpoint{{Name: "report", Device: 7, Launcher: 100, Host: 101}, {Name: "diagnostic", Device: 7, Launcher: 200, Host: 201}}},
 		root: parsed(t, example(t, name)), packets: 1, ended: evidence.Ended{Report: true, Diagnostic: true},
-		facts: Facts{Invocation: "run_json", Volatile: []string{"elapsed_seconds"}, Documents: map[string][]byte{}},
+		facts: Facts{Invocation: "run_json", Earlier: []string{strings.Repeat("7", 32)},
+			Profiles: map[string]ProfileWords{"unjailed": {Environment: []string{"MODE=free"}, Numbers: []int{9}},
+				"jailed": {Arguments: []string{"--jail"}, Environment: []string{"MODE=jail"}, Numbers: []int{5}}}, Volatile: []string{"elapsed_seconds"}, Documents: map[string][]byte{}},
 	}
 }
 
@@ -262,7 +268,7 @@ func (m *model) build(t testing.TB) *evidence.Attempt {
 func (m *model) events(w *evidence.Writer) {
 	at := int64(1e9)
 	next := func() int64 { at += 1e6; return at }
-	w.EventAt(next(), evidence.Start{PID: 2})
+	w.EventAt(next(), evidence.Start{PID: 2, ArgvSHA256: digest([]byte(m.argv + "\x00"))})
 	w.EventAt(next(), evidence.ProducerMounts{PID: 3, Mounts: []string{"3 2 8:1 /usr /usr ro - ext4 /dev/sda1 rw"}, HostRoot: "8:1", Spool: "0:40"})
 	w.Open(evidence.ReportFile)
 	w.Open(evidence.DiagnosticFile)
@@ -297,7 +303,9 @@ func (m *model) events(w *evidence.Writer) {
 	if len(m.stderr) > 0 {
 		w.Append(next(), "stderr", evidence.StderrFile, m.stderr)
 	}
-	w.EventAt(next(), evidence.EOF{Channel: "report"})
+	if !m.unread {
+		w.EventAt(next(), evidence.EOF{Channel: "report"})
+	}
 	w.EventAt(next(), evidence.EOF{Channel: "diagnostic"})
 	content := m.raw
 	if content == nil {
@@ -319,7 +327,7 @@ func (m *model) events(w *evidence.Writer) {
 		return
 	}
 	at += m.delay
-	exit := evidence.Exit{Who: "supervisor", PID: 2, Status: &m.status, MaxRSSBytes: max(m.rss, 1<<20), ReadBytes: m.read}
+	exit := evidence.Exit{Who: "supervisor", PID: 2 + m.other, Status: &m.status, MaxRSSBytes: max(m.rss, 1<<20), ReadBytes: m.read}
 	if m.signal != 0 {
 		exit.Status, exit.Signal = nil, &m.signal
 	}

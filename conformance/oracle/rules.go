@@ -3,7 +3,11 @@ package oracle
 import "slices"
 
 // rules are the universal assertions in the order of their ids.
-var rules = slices.Concat(recordRules, successRules, placeRules, usageRules)
+//
+// It is filled in init because suiteRules refer to it.
+var rules []rule
+
+func init() { rules = slices.Concat(recordRules, successRules, placeRules, usageRules, suiteRules) }
 
 // recordRules hold of every attempt that is owed a record (T1.19) and of every
 // packet (all others).

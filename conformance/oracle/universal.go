@@ -77,7 +77,7 @@ func (w *wants) digest(name string, got *node, content []byte) {
 func packetSeen(v *view) bool { return v.record != nil }
 
 // onBytes are the assertions about messages and bytes, not about the record.
-var onBytes = map[string]bool{"T1.19": true, "T1.34": true, "T1.18": true}
+var onBytes = map[string]bool{"T1.19": true, "T1.34": true, "T1.18": true, "T36.33": true, "T36.34": true, "T36.35": true, "T36.36": true}
 
 func hasRecord(v *view) bool { return v.record != nil && v.record.root != nil }
 

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,6 +163,21 @@ var breakages = []breakage{
 	{"T1.74", refusalModel, "a producer's code", func(m *model) {
 		set(m.root, "failure", `{"code":"strategy_runtime_error","args":{},"authority":"supervisor"}`)
 	}},
+	{"T36.33", successModel, "other arguments", func(m *model) { m.argv = "another" }},
+	{"T36.33", successModel, "another process", func(m *model) { m.other = 1 }},
+	{"T36.33", successModel, "no wait status", func(m *model) { m.noExit = true }},
+	{"T36.34", successModel, "another cell", func(m *model) { m.scenario.Cell.Profile = "jailed" }},
+	{"T36.34", successModel, "another profile's argument", func(m *model) { m.launch.Argv, m.argv = []string{"refsup", "--jail"}, "refsup\x00--jail" }},
+	{"T36.34", successModel, "no word of the own profile", func(m *model) { m.launch.Environment = nil }},
+	{"T36.34", successModel, "no descriptor of the own profile", func(m *model) { m.launch.Descriptors = nil }},
+	{"T36.35", successModel, "an earlier identity", func(m *model) { m.facts.Earlier = []string{attemptID} }},
+	{"T36.35", successModel, "no identity", func(m *model) { m.launch.AttemptID = noAttempt }},
+	{"T36.35", successModel, "one endpoint twice", func(m *model) { m.launch.HostEndpoints[1].Launcher = 100 }},
+	{"T36.35", successModel, "a report that nobody reads", func(m *model) { m.unread = true }},
+	{"T36.35", successModel, "other grants", func(m *model) {
+		five := uint64(5)
+		m.facts.Grants, m.scenario.Grants.Wall = true, &five
+	}},
 	{"T34.39", successModel, "report bytes", put("usage.job.resources.report_bytes.used", "1")},
 	{"T34.39", successModel, "diagnostic bytes", put("usage.job.resources.diagnostic_bytes.used", "1")},
 }
@@ -199,8 +215,20 @@ func TestEveryUniversalCheckCanFail(t *testing.T) {
 		refused[b.id] = true
 	}
 	for _, id := range UniversalIDs() {
-		if !refused[id] && !strings.HasPrefix(id, "T34.") {
+		if !refused[id] && !strings.HasPrefix(id, "T34.") && id != "T36.36" { // see TestNoRuleIsMissing
 			t.Errorf("nothing here breaks %s", id)
+		}
+	}
+}
+
+// TestNoRuleIsMissing: a suite that has lost a rule fails its own attempts.
+func TestNoRuleIsMissing(t *testing.T) {
+	whole := rules
+	defer func() { rules = whole }()
+	for _, id := range []string{"T1.19", "T1.27", "T1.44", "T1.63", "T34.09", "T34.39"} {
+		rules = slices.DeleteFunc(slices.Clone(whole), func(r rule) bool { return r.id == id })
+		if f := successModel(t).findings(t)["T36.36"]; f.Verdict != Fail || !strings.Contains(f.Seen, id) {
+			t.Errorf("without %s: %+v", id, f)
 		}
 	}
 }
@@ -251,7 +279,7 @@ func TestUnreadableRecordPassesNothing(t *testing.T) {
 	m := successModel(t)
 	m.raw = []byte("not a record\n")
 	for id, f := range m.findings(t) {
-		if f.Verdict == Pass && !slices.Contains([]string{"T1.18", "T1.19", "T1.23", "T1.29", "T1.34"}, id) {
+		if f.Verdict == Pass && !slices.Contains([]string{"T1.18", "T1.19", "T1.23", "T1.29", "T1.34"}, id) && !strings.HasPrefix(id, "T36.") {
 			t.Errorf("%s passes without a record", id)
 		}
 	}
@@ -292,7 +320,8 @@ func TestNoVerdictWithoutRecordToJudge(t *testing.T) {
 	m := refusalModel(t)
 	m.packets = 0
 	all := m.findings(t)
-	delete(all, "T22.13") // judged by what the driver saw, record or not
+	seen := func(id string, _ Finding) bool { return id == "T22.13" || strings.HasPrefix(id, "T36.") } // judged by what the driver saw, record or not
+	maps.DeleteFunc(all, seen)
 	if len(all) != 1 || all["T1.19"].Verdict != Fail {
 		t.Errorf("without a packet: %v, want T1.19 alone to fail", all)
 	}
@@ -301,7 +330,7 @@ func TestNoVerdictWithoutRecordToJudge(t *testing.T) {
 	m.scenario.Controls = []scenario.Rule{{Trigger: scenario.Trigger{Kind: scenario.AtSpawn}, Action: scenario.Action{Kind: scenario.DoKill, Who: scenario.Supervisor}}}
 	m.extra = append(m.extra, evidence.Control{Trigger: m.scenario.Controls[0].Trigger, Action: m.scenario.Controls[0].Action, Result: evidence.Done})
 	all = m.findings(t)
-	delete(all, "T22.13")
+	maps.DeleteFunc(all, seen)
 	if len(all) != 0 {
 		t.Errorf("a supervisor that the host killed owes no record: %s", describeFindings(all))
 	}

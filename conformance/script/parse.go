@@ -199,3 +199,14 @@ func (s Script) Checked() []string {
 	}
 	return ids
 }
+
+// LinesOf are the lines that check an assertion.
+func (s Script) LinesOf(id string) []int {
+	var lines []int
+	for _, statement := range s.Statements {
+		if statement.verb() == "check" && len(statement.Words) > 1 && statement.Words[1].encode() == id {
+			lines = append(lines, statement.Line)
+		}
+	}
+	return lines
+}

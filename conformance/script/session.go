@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +54,7 @@ type session struct {
 	current     []*evidence.Attempt // of the last launch
 	request     scenario.Scenario   // of the last launch
 	controlled  *evidence.Attempt
+	identities  []string // of the attempts so far
 	findings    []Finding
 	leaks       []Leak
 	directories []string
@@ -158,6 +160,7 @@ func (s *session) universal(a *evidence.Attempt) {
 	for _, leak := range oracle.Leaks(a, facts) {
 		s.leaks = append(s.leaks, Leak{a.Dir, leak})
 	}
+	s.identities = append(s.identities, a.Launch.AttemptID)
 }
 
 // control runs the current fixture with no supervision. Controls stay: a
@@ -225,7 +228,38 @@ func (s *session) facts() oracle.Facts {
 		Documents:          s.documents,
 		Control:            s.controlled,
 		Host:               hostFacts(s.file.Host.Disposition),
+		Earlier:            s.identities,
+		Grants:             s.grantsAll(),
+		Profiles:           profileFacts(s.file.Profile),
 	}
+}
+
+func (s *session) grantsAll() bool {
+	return !slices.ContainsFunc([]string{"grant_report", "grant_diagnostic", "grant_wall", "grant_stall"},
+		func(name string) bool { return !s.file.CanSet(s.cell, name) })
+}
+
+// profileFacts are the words of each profile that stand in a launch as they are.
+func profileFacts(profiles map[string]launcherfile.Profile) map[string]oracle.ProfileWords {
+	facts := map[string]oracle.ProfileWords{}
+	for name, p := range profiles {
+		var words oracle.ProfileWords
+		for _, text := range p.Arguments {
+			if !strings.Contains(text, "{") {
+				words.Arguments = append(words.Arguments, text)
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(p.Environment)) {
+			if text := p.Environment[key]; !strings.Contains(text, "{") {
+				words.Environment = append(words.Environment, key+"="+text)
+			}
+		}
+		for _, d := range p.Descriptor {
+			words.Numbers = append(words.Numbers, d.Number)
+		}
+		facts[name] = words
+	}
+	return facts
 }
 
 func hostFacts(d launcherfile.Disposition) oracle.Host {

@@ -18,6 +18,7 @@ var exits = map[string][]exitStatus{
 	"rerun": {{certify.Conforming, "conforming, or nothing had failed"}, {certify.NotConforming, "not conforming"}, {certify.Undecided, "undecided"},
 		{certify.Stale, "stale declarations"}, wrongUsage, internal},
 	"show":        {{0, "shown"}, {1, "the transcript is not what the evidence holds, or the record cannot be decoded"}, wrongUsage, internal},
+	"explain":     {{0, "explained"}, wrongUsage, internal},
 	"list":        {{0, "listed"}, {1, "the tables of the checked document are not current"}, wrongUsage, internal},
 	"recheck":     {{0, "the report follows from the evidence"}, {1, "it does not"}, wrongUsage, internal},
 	"report":      {{0, "written"}, wrongUsage, internal},

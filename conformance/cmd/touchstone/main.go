@@ -26,6 +26,7 @@ type commands struct {
 	Repro      reproCommand      `cmd:"" help:"Run a capsule again: what did not pass, in one file. Exit 0 everything passed, 1 it did not pass again, the same way, 2 undecided, 3 it failed otherwise, 64, 70."`
 	Rerun      rerunCommand      `cmd:"" help:"Run just the scripts and cells again that did not pass in a report. Exit as certify: 0 conforming, or nothing had failed, 1 not conforming, 2 undecided, 3 stale declarations, 64, 70."`
 	Show       showCommand       `cmd:"" help:"Show an attempt as a time line, or the bytes of one channel. Exit 0 shown, 1 the transcript is not what the evidence holds, or the record cannot be decoded, 64, 70."`
+	Explain    explainCommand    `cmd:"" help:"Explain a test, an assertion, a requirement or a failure code: what is sent, what is allowed, usual causes, where to look. Exit 0, 64, 70."`
 	List       listCommand       `cmd:"" help:"List tests, scripts and assertions, and which are written. Exit 0, 1 where --check finds other tables, 64, 70."`
 	Recheck    recheckCommand    `cmd:"" help:"Judge a recorded run again, with no launcher. Exit 0 same verdicts, 1 others, 64, 70."`
 	Report     reportCommand     `cmd:"" help:"Write a recorded run's report.html, junit.xml, report.tap and summary.md again. Exit 0, 64, 70."`

@@ -43,6 +43,7 @@ func TestWrongRequests(t *testing.T) {
 		"no attempt":        {"show", t.TempDir()},
 		"unknown channel":   {"show", t.TempDir(), "--channel", "Q"},
 		"decode a report":   {"show", t.TempDir(), "--channel", "R", "--decode"},
+		"explain nothing":   {"explain", "T99.01"},
 		"unknown shell":     {"completion", "tcsh"},
 	} {
 		status, stdout, stderr := call(arguments...)
