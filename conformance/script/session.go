@@ -154,7 +154,7 @@ func (s *session) run(next scenario.Scenario, document string) (*evidence.Attemp
 
 func (s *session) universal(a *evidence.Attempt) {
 	facts := s.facts()
-	for _, f := range oracle.Universal(a, facts) {
+	for _, f := range s.judge(Judgement{Attempts: []*evidence.Attempt{a}, Facts: facts}) {
 		s.findings = append(s.findings, Finding{Finding: f, Phase: "every attempt"})
 	}
 	for _, leak := range oracle.Leaks(a, facts) {
@@ -281,7 +281,9 @@ func (s *session) check(arguments []string) error {
 			return nil
 		}
 	}
-	s.record(oracle.Check(parsed.id, parsed.words, s.current, facts))
+	for _, f := range s.judge(Judgement{ID: parsed.id, Words: parsed.words, Attempts: s.current, Facts: facts}) {
+		s.record(f)
+	}
 	return nil
 }
 

@@ -28,6 +28,7 @@ var exits = map[string][]exitStatus{
 	"zoo run":     {{0, "every mistake found, nothing looser than before"}, {1, "not"}, wrongUsage, internal},
 	"zoo list":    {{0, "listed"}, wrongUsage, internal},
 	"zoo explain": {{0, "shown"}, wrongUsage, internal},
+	"zoo alter":   {{0, "every assertion that passed noticed an alteration"}, {1, "some did not"}, wrongUsage, internal},
 	"doctor":      {{0, "nothing required is missing"}, {1, "something required is missing"}, wrongUsage, internal},
 	"manifest":    {{0, "printed"}, wrongUsage, internal},
 	"completion":  {{0, "printed"}, wrongUsage, internal},

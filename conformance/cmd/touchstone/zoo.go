@@ -21,6 +21,7 @@ type zooCommand struct {
 	Run     zooRunCommand     `cmd:"" help:"Build launchers that are wrong in one way and say which assertions fail on them. Exit 0 every mistake found and nothing looser than before, 1 not, 64, 70."`
 	List    zooListCommand    `cmd:"" help:"List the broken launchers, or with --ids what shows of each assertion that it can fail. Exit 0, 64, 70."`
 	Explain zooExplainCommand `cmd:"" help:"Show one broken launcher: its change, its assertions, what was seen. Exit 0, 64, 70."`
+	Alter   zooAlterCommand   `cmd:"" help:"Alter recorded evidence, one thing at a time, and say which assertions notice. Exit 0 all that passed do, 1 not, 64, 70."`
 }
 
 type zooRunCommand struct {
