@@ -137,7 +137,10 @@ var nounCases = []nounCase{
 	{words: "sink unverified", model: unverifiedModel, alter: put("sink_verification.complete", "true")},
 	{words: "sink as-ended", model: exportedModel, setup: func(m *model) {
 		m.extra = append(m.extra, evidence.FinalizerExit{PID: 4, Status: new(int)})
-	}, alter: put("sink_verification.exit_status", "3")},
+	}, alter: func(m *model) {
+		three := 3
+		m.extra = append(m.extra, evidence.FinalizerExit{PID: 4, Status: &three})
+	}},
 	{words: "sink unpublished", alter: func(m *model) { m.sink = []byte("x") }},
 	{words: "artifact exported", model: namedModel, alter: func(m *model) { m.artifact[3] ^= 1 }},
 	{words: "artifact exported", model: namedModel, alter: func(m *model) { m.artifact = nil }},

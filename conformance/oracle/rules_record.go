@@ -126,7 +126,8 @@ func oneWaitStatus(v *view, w *wants) {
 	reaped := v.at("cleanup", "producer_reaped", "value").isTrue() && !v.at("producer", "stage").isNull()
 	ran := v.record.Code() == "run_producer_failed" || v.record.Complete()
 	w.that(!(reaped && ran && status.isNull() && signal.isNull()), "a reaped producer without wait status", "exit_status or signal")
-	if ends := evidence.All[evidence.ProducerExit](v.attempt); len(ends) > 0 {
+	unknown := status.isNull() && signal.isNull() && !v.at("cleanup", "producer_reaped", "value").isTrue() // it was never waited for
+	if ends := evidence.All[evidence.ProducerExit](v.attempt); len(ends) > 0 && !unknown {
 		said := fmt.Sprintf("exit_status=%s and signal=%s", status, signal)
 		w.that(slices.ContainsFunc(ends, func(e evidence.Stamped[evidence.ProducerExit]) bool { return said == waitStatus(e.Body) }),
 			said, waitStatus(ends[0].Body)+", as the kernel tells of the producer")
