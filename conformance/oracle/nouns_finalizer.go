@@ -144,7 +144,7 @@ func parseOutput(words []string) (test, error) {
 
 // atOnce is less than any grace that a supervisor could leave a producer in
 // front of a handoff that it keeps open.
-const atOnce = 500 * time.Millisecond
+const atOnce = 250 * time.Millisecond
 
 // parseHandoff reads ended: the producer was not left waiting for its snapshot.
 //

@@ -125,6 +125,9 @@ const (
 	RequestPhaseFD = "phase_fd"
 )
 
+// RequestExplain has the supervisor say, on its diagnostics, why it refuses.
+const RequestExplain = "explain"
+
 // The utilities, which are protocols of their own and excluded under supervision.
 const (
 	RequestHelp      = "help"

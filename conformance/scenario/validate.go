@@ -87,7 +87,7 @@ func (s Scenario) checkFixture() error {
 		return fmt.Errorf("old target: no named sink")
 	}
 	for name := range s.Requests {
-		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder, RequestWindow, RequestSinkFD, RequestPhaseFD,
+		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder, RequestWindow, RequestSinkFD, RequestPhaseFD, RequestExplain,
 			RequestHelp, RequestConvert, RequestTranspile); err != nil {
 			return err
 		}

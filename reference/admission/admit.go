@@ -143,6 +143,7 @@ func (a *Admission) plan() *outcome.Failure {
 	case a.Limits.SinkBytes != nil && *a.Limits.SinkBytes <= 0,
 		memory != nil && *memory <= 0,
 		a.Launch.Spool.Path == "", a.Launch.Spool.Bytes < allowance:
+		a.Why = errors.New("grants: no byte of sink or memory, or a spool smaller than the report's allowance")
 		return refuse(outcome.IsolationUnavailable(outcome.ReasonPolicy))
 	case a.Route != outcome.NoSink && a.Pairing.Finalizer.Path == "":
 		a.Why = errors.New("pairing: finalizer needs a path")
