@@ -57,14 +57,14 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 		return nil, errStopped
 	}
 	dir := folder(l.run, s)
-	if reason, lacks := l.compiled.Lacking[s.Fixture.Name]; lacks {
+	if reason, lacks := l.compiled.Lacking[s.Fixture.Build(s.Libc)]; lacks {
 		return nil, unasked(dir, reason)
 	}
-	library, known := l.compiled.Library[s.Fixture.Name]
+	library, known := l.compiled.Library[s.Fixture.Build(s.Libc)]
 	if !known {
 		return nil, fmt.Errorf("fixture %q is not compiled", s.Fixture.Name)
 	}
-	setup := driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control, Tool: l.compiled.Tool, Finalizer: l.compiled.Finalizer,
+	setup := driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control[s.Libc], Tool: l.compiled.Tool, Finalizer: l.compiled.Finalizer,
 		Injector: filepath.Join(filepath.Dir(l.exe), "faultinject"), Keep: l.keep}
 	if s.Kind != scenario.Reference && s.Number < len(l.seeds) {
 		setup.Seed = l.seeds[s.Number]

@@ -230,6 +230,7 @@ func (b *Bench) compile(names []string) error {
 	}
 	maps.Copy(b.attempts.compiled.Library, compiled.Library)
 	maps.Copy(b.attempts.compiled.Lacking, compiled.Lacking)
+	maps.Copy(b.attempts.compiled.Control, compiled.Control)
 	return nil
 }
 

@@ -11,15 +11,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"touchstone/conformance/scenario"
 )
 
-// Compiled are the fixtures of one run: library paths by fixture name, the
-// control program and the stand-in. A fixture that asks for a further seam which the ABI lacks
+// Compiled are the fixtures of one run: library paths by fixture name, or NAME@musl, the
+// control programs by C library and the stand-in. A fixture that asks for a further seam which the ABI lacks
 // has no library, but a reason.
 type Compiled struct {
 	Library map[string]string
 	Lacking map[string]string
-	Control string
+	Control map[string]string
 	Tool    string // stands in for a tool of the entrypoint
 	// Finalizer stands in for the finalizer.
 	Finalizer string
@@ -97,30 +99,22 @@ func CompileFixtures(cacheDir, keptDir, srcDir, abi string, names []string) (Com
 	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
 		return Compiled{}, fmt.Errorf("compile fixtures: %w", err)
 	}
-	p := plan{cacheDir, srcDir, abi, nil, nil}
-	base := []string{p.object("fixture"), p.object("abi_" + abi)}
-	compiled := Compiled{Library: map[string]string{}, Lacking: map[string]string{}, Control: p.out("control"), Tool: p.out("tool"), Finalizer: p.out("finalizer")}
-	p.shared = append(p.shared, job{"control program", compiled.Control, []string{p.source("control"), "-ldl"}})
-	p.libraries = append(p.libraries, job{"stand-in for a tool", compiled.Tool, []string{"-rdynamic", p.source("tool"), p.object("fixture")}},
-		job{"stand-in for the finalizer", compiled.Finalizer, []string{"-rdynamic", p.source("finalizer"), p.object("fixture")}})
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		further, lacking := p.further(name)
-		if lacking != "" {
-			compiled.Lacking[name] = lacking
-			continue
-		}
-		compiled.Library[name] = p.out(name + "." + abi + ".so")
-		p.libraries = append(p.libraries, job{"fixture " + name, compiled.Library[name],
-			slices.Concat([]string{"-shared", p.source(name)}, base, further)})
-	}
+	own := plan{cache: cacheDir, folder: srcDir, abi: abi, compiler: "gcc"}
+	compiled := Compiled{Library: map[string]string{}, Lacking: map[string]string{}, Control: map[string]string{},
+		Tool: own.out("tool"), Finalizer: own.out("finalizer")}
+	own.libraries = append(own.libraries, job{"stand-in for a tool", "gcc", compiled.Tool, []string{"-rdynamic", own.source("tool"), own.object("fixture")}},
+		job{"stand-in for the finalizer", "gcc", compiled.Finalizer, []string{"-rdynamic", own.source("finalizer"), own.object("fixture")}})
+	own.add(compiled, "", names)
+	musl := plan{cache: cacheDir, tag: scenario.Musl + "-", folder: srcDir, abi: abi, compiler: "musl-gcc"}
+	musl.add(compiled, scenario.Musl, names)
 	earlier, err := keep(keptDir, srcDir)
 	if err != nil {
 		return Compiled{}, fmt.Errorf("compile fixtures: %w", err)
 	}
-	if err := compileAll(p.shared, earlier); err != nil {
+	if err := compileAll(append(own.shared, musl.shared...), earlier); err != nil {
 		return Compiled{}, err
 	}
-	if err := compileAll(p.libraries, earlier); err != nil {
+	if err := compileAll(append(own.libraries, musl.libraries...), earlier); err != nil {
 		return Compiled{}, err
 	}
 	return compiled, nil
@@ -128,18 +122,45 @@ func CompileFixtures(cacheDir, keptDir, srcDir, abi string, names []string) (Com
 
 // plan is what is to be compiled: shared objects, then the libraries of them.
 type plan struct {
-	cache, folder, abi string
-	shared, libraries  []job
+	cache, tag, folder, abi, compiler string
+	shared, libraries                 []job
+}
+
+// add plans the names that are of one C library, and their control program; or
+// it says what is lacking for them.
+func (p *plan) add(compiled Compiled, libc string, names []string) {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		source, of, _ := strings.Cut(name, "@")
+		if of != libc {
+			continue
+		}
+		if _, err := exec.LookPath(p.compiler); err != nil && libc != "" {
+			compiled.Lacking[name] = "needs " + p.compiler + ": install musl-tools and build again"
+			continue
+		}
+		if compiled.Control[libc] == "" {
+			compiled.Control[libc] = p.out("control")
+			p.shared = append(p.shared, job{"control program", p.compiler, compiled.Control[libc], []string{p.source("control"), "-ldl"}})
+		}
+		further, lacking := p.further(source)
+		if lacking != "" {
+			compiled.Lacking[name] = lacking
+			continue
+		}
+		compiled.Library[name] = p.out(source + "." + p.abi + ".so")
+		base := []string{"-shared", p.source(source), p.object("fixture"), p.object("abi_" + p.abi)}
+		p.libraries = append(p.libraries, job{"fixture " + name, p.compiler, compiled.Library[name], slices.Concat(base, further)})
+	}
 }
 
 func (p *plan) source(name string) string { return filepath.Join(p.folder, name+".c") }
-func (p *plan) out(name string) string    { return filepath.Join(p.cache, name) }
+func (p *plan) out(name string) string    { return filepath.Join(p.cache, p.tag+name) }
 
 // object is the path of a source's object file, which is made once.
 func (p *plan) object(name string) string {
 	out := p.out(name + ".o")
 	if !slices.ContainsFunc(p.shared, func(j job) bool { return j.out == out }) {
-		p.shared = append(p.shared, job{name + ".c", out, []string{"-c", p.source(name)}})
+		p.shared = append(p.shared, job{name + ".c", p.compiler, out, []string{"-c", p.source(name)}})
 	}
 	return out
 }
@@ -163,6 +184,7 @@ func (p *plan) further(name string) (objects []string, lacking string) {
 // job is one run of the compiler.
 type job struct {
 	what      string
+	compiler  string
 	out       string
 	arguments []string
 }
@@ -187,7 +209,7 @@ func (j job) compile(earlier kept) error {
 	if _, err := os.Stat(j.out); err == nil {
 		return nil
 	}
-	if earlier.folder == "" {
+	if earlier.folder == "" || j.compiler != "gcc" { // what is kept does not tell another C library's version
 		return j.make()
 	}
 	path, err := earlier.path(j)
@@ -202,9 +224,9 @@ func (j job) compile(earlier kept) error {
 
 func (j job) make() error {
 	partial := j.out + ".new" // a broken compile must not look like a cached one
-	c := exec.Command("gcc", slices.Concat(compilerFlags, []string{"-o", partial}, j.arguments)...)
+	c := exec.Command(j.compiler, slices.Concat(compilerFlags, []string{"-o", partial}, j.arguments)...)
 	if said, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("compile %s: gcc: %w: %s", j.what, err, bytes.TrimSpace(said))
+		return fmt.Errorf("compile %s: %s: %w: %s", j.what, j.compiler, err, bytes.TrimSpace(said))
 	}
 	if err := os.Rename(partial, j.out); err != nil {
 		return fmt.Errorf("compile %s: %w", j.what, err)

@@ -18,7 +18,7 @@ var injector = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(filepath.Dir(c.Control), "faultinject")
+	path := filepath.Join(filepath.Dir(c.Tool), "faultinject")
 	out, err := exec.Command("go", "build", "-o", path, "touchstone/faultinject/cmd/faultinject").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
@@ -38,7 +38,7 @@ func faulted(t *testing.T, f launcherfile.File, hang uint64, lines ...string) *e
 	s := meeting()
 	s.Faults, s.HangMS = lines, hang
 	dir := filepath.Join(t.TempDir(), "attempt")
-	if err := Prepare(dir, s, f, Setup{Bin: bin, Library: c.Library[s.Fixture.Name], Control: c.Control, Injector: program}); err != nil {
+	if err := Prepare(dir, s, f, Setup{Bin: bin, Library: c.Library[s.Fixture.Name], Control: c.Control[""], Injector: program}); err != nil {
 		t.Fatal(err)
 	}
 	if err := Start(t.Context(), "/proc/self/exe", dir); err != nil {

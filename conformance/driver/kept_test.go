@@ -1,9 +1,13 @@
 package driver
 
 import (
+	"debug/elf"
+	"errors"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,7 +50,7 @@ func TestKeptFixturesAreThoseOfTheirSources(t *testing.T) {
 		}
 		return all
 	}
-	for name, text := range map[string]string{"fixture.c": "", "abi_a.c": "", "control.c": program, "tool.c": program,
+	for name, text := range map[string]string{"fixture.c": "", "abi_a.c": "", "control.c": program, "tool.c": program, "finalizer.c": program,
 		"word.h": "#define WORD \"first\"\n", "word.c": "#include \"word.h\"\nconst char *word = WORD;\n"} {
 		write(name, text)
 	}
@@ -65,5 +69,32 @@ func TestKeptFixturesAreThoseOfTheirSources(t *testing.T) {
 	}
 	if mended := compile(); !strings.Contains(mended, "other") || !strings.HasPrefix(mended, "\x7fELF") {
 		t.Error("a damaged file was taken for a library")
+	}
+}
+
+// Of musl there are only the fixtures that are asked for by it, or a reason.
+func TestAnotherCLibraryHasItsOwnFixtures(t *testing.T) {
+	c, err := CompileFixtures(t.TempDir(), "", "../../fixtures/native", "reference", []string{"plain", "plain@musl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("musl-gcc"); err != nil {
+		if want := "needs musl-gcc: install musl-tools and build again"; c.Lacking["plain@musl"] != want || c.Library["plain@musl"] != "" {
+			t.Errorf("without musl-gcc: %+v, want %q", c, want)
+		}
+		return
+	}
+	for name, needs := range map[string]string{"plain": "libc.so.6", "plain@musl": "libc.so"} {
+		f, err := elf.Open(c.Library[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		libraries, err := f.ImportedLibraries()
+		if err = errors.Join(err, f.Close()); err != nil || !slices.Contains(libraries, needs) {
+			t.Errorf("%s needs %q, want %s: %v", name, libraries, needs, err)
+		}
+	}
+	if own, other := c.Control[""], c.Control["musl"]; own == "" || other == "" || own == other {
+		t.Errorf("control programs %q and %q, want one of each library", own, other)
 	}
 }

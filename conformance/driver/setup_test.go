@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	if c, err := built(); err == nil {
-		err = os.RemoveAll(filepath.Dir(c.Control))
+		err = os.RemoveAll(filepath.Dir(c.Tool))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
@@ -82,7 +82,7 @@ func compiled(t *testing.T) (c Compiled, bin string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, filepath.Dir(c.Control)
+	return c, filepath.Dir(c.Tool)
 }
 
 // fake is a launcher file whose launcher takes the given steps.
@@ -116,7 +116,7 @@ func attempted(t *testing.T, s scenario.Scenario, f launcherfile.File) *evidence
 	needRoot(t)
 	c, bin := compiled(t)
 	dir := filepath.Join(t.TempDir(), "attempt")
-	err := Prepare(dir, s, f, Setup{Bin: bin, Library: c.Library[s.Fixture.Name], Control: c.Control})
+	err := Prepare(dir, s, f, Setup{Bin: bin, Library: c.Library[s.Fixture.Name], Control: c.Control[""]})
 	if err == nil && s.Fixture.PayloadFile != "" {
 		err = os.WriteFile(filepath.Join(dir, s.Fixture.PayloadFile), []byte("payload\n"), 0o644)
 	}

@@ -150,6 +150,9 @@ func (f File) checkRoles() *Error {
 			return problem(key, fmt.Sprintf("got %q", text), "use env:NAME or fd:N, or leave it empty")
 		}
 	}
+	if p := checkTexts("producer.executable", []string{f.Producer.Executable, f.Producer.Musl}, []string{"bin", "here"}); p != nil {
+		return p
+	}
 	return f.checkFinalizer()
 }
 

@@ -85,9 +85,13 @@ type Cancel struct {
 
 // Producer is what a strategy library is built and parameterised for.
 type Producer struct {
-	ABI       string `toml:"abi" json:"abi"`             // fixtures/native/abi_<ABI>.c, and abi_<ABI>_sink.c, abi_<ABI>_window.c where it has them
-	Candidate string `toml:"candidate" json:"candidate"` // env:NAME or fd:N; "" where a fixture cannot know
-	Sink      string `toml:"sink" json:"sink"`
+	ABI string `toml:"abi" json:"abi"` // fixtures/native/abi_<ABI>.c, and abi_<ABI>_sink.c, abi_<ABI>_window.c where it has them
+	// Executable is what the pairing's {producer} stands for, Musl the same
+	// producer of that C library.
+	Executable string `toml:"executable" json:"executable,omitzero"`
+	Musl       string `toml:"musl" json:"musl,omitzero"`
+	Candidate  string `toml:"candidate" json:"candidate"` // env:NAME or fd:N; "" where a fixture cannot know
+	Sink       string `toml:"sink" json:"sink"`
 }
 
 // Finalizer tells which process is V, and how it is run by itself; an empty

@@ -66,7 +66,14 @@ func (f File) Missing(s scenario.Scenario) []string {
 		return f.missingHost(s)
 	}
 	facade := f.Facade[s.Cell.Facade]
-	return slices.Concat(missingRequests(endpointRequests(s, Values{}), facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s), f.missingBuild(s), f.missingStandIn(s))
+	return slices.Concat(missingRequests(endpointRequests(s, Values{}), facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s), f.missingBuild(s), f.missingStandIn(s), f.missingLibc(s))
+}
+
+func (f File) missingLibc(s scenario.Scenario) []string {
+	if s.Libc == scenario.Musl && (f.Producer.Musl == "" || !slices.Contains(named(f.Pairing.Template), "producer")) {
+		return []string{"no producer of musl"}
+	}
+	return nil
 }
 
 func missingRequests(s scenario.Scenario, options map[string][]string, variables map[string]string) []string {

@@ -19,7 +19,7 @@ var (
 		"grant_wall", "grant_stall", "memory_or_null", "planned_sink_or_null", "spool", "spool_bytes", "pairing", "mounts"},
 		filePlaceholders...)
 	optionPlaceholders  = append([]string{"value"}, launchPlaceholders...)
-	pairingPlaceholders = append([]string{"transpiler", "compiler", "binder", "finalizer"}, filePlaceholders...)
+	pairingPlaceholders = append([]string{"transpiler", "compiler", "binder", "finalizer", "producer"}, filePlaceholders...)
 )
 
 // named is the placeholders of a text, without braces.

@@ -38,7 +38,8 @@ func (f File) Absent(path, bin string) *Error {
 // texts are the file's texts by their keys.
 func (f File) texts() map[string][]string {
 	all := map[string][]string{"reference.command": f.Reference.Command, "launch.document": {f.Launch.Document},
-		"pairing.template": {f.Pairing.Template}, "finalizer.executable": {f.Finalizer.Executable}, "host.command": f.Host.Command}
+		"pairing.template": {f.Pairing.Template}, "finalizer.executable": {f.Finalizer.Executable},
+		"producer.executable": {f.Producer.Executable}, "host.command": f.Host.Command}
 	environments := map[string]map[string]string{"reference": f.Reference.Environment, "launch": f.Launch.Environment}
 	for name, program := range f.Tools.programs() {
 		all["tools."+name] = []string{program}

@@ -188,6 +188,9 @@ func (f File) launchValues(s scenario.Scenario, v Values) map[string]string {
 	values["pairing"], values["mounts"] = v.Pairing, v.Mounts
 	programs := f.Tools.programs()
 	programs[scenario.Finalizer] = f.Finalizer.Executable
+	if programs["producer"] = f.Producer.Executable; s.Libc == scenario.Musl {
+		programs["producer"] = f.Producer.Musl
+	}
 	for name, program := range programs {
 		values[name] = strings.NewReplacer("{bin}", v.Bin, "{here}", f.Folder).Replace(program)
 		if standIn := v.StandIns[name]; standIn != "" {

@@ -68,6 +68,8 @@ type Scenario struct {
 	Faults   []string `json:"faults"`  // lines of package faultinject, done to the launcher's own processes
 	HangMS   uint64   `json:"hang_ms"` // the driver gives up here; 0: see HangLimit
 
+	Libc string `json:"libc,omitzero"` // of the producer and the fixture: "" is the compiler's own, else Musl
+
 	Catalog bool `json:"catalog,omitzero"` // the launcher's failure catalog is part of the record
 
 	// Finalizer holds the arguments of the stand-in that takes the finalizer's
@@ -86,6 +88,17 @@ type Fixture struct {
 	Name        string            `json:"name"`
 	Args        map[string]string `json:"args"`
 	PayloadFile string            `json:"payload_file"` // a file name within the attempt folder, or ""
+}
+
+// Musl is another C library than the compiler's own.
+const Musl = "musl"
+
+// Build names what is compiled of a fixture for a C library.
+func (f Fixture) Build(libc string) string {
+	if libc == "" {
+		return f.Name
+	}
+	return f.Name + "@" + libc
 }
 
 // Option is one value given to the launcher by its caller, text verbatim: a

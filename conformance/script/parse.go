@@ -186,7 +186,20 @@ func (s Script) Fixtures() []string {
 			names = append(names, statement.Words[1].encode())
 		}
 	}
+	for i := range names {
+		names[i] = scenario.Fixture{Name: names[i]}.Build(s.libc())
+	}
 	return names
+}
+
+// libc is the C library of the script's producers.
+func (s Script) libc() string {
+	for _, statement := range s.Statements {
+		if statement.verb() == "libc" {
+			return statement.Words[1].encode()
+		}
+	}
+	return ""
 }
 
 // Checked are the ids that the script checks in any cell.

@@ -22,6 +22,14 @@ func setFixture(s *scenario.Scenario, words []string) error {
 	return nil
 }
 
+func setLibc(s *scenario.Scenario, words []string) error {
+	if len(words) != 1 {
+		return fmt.Errorf("want %s", scenario.Musl)
+	}
+	s.Libc = words[0]
+	return oneOf(words[0], scenario.Musl)
+}
+
 // pairs reads key=value words, each key once.
 func pairs(words []string) (map[string]string, error) {
 	values := map[string]string{}

@@ -58,6 +58,7 @@ func init() {
 		"tool":              setting("tool NAME [key=value…]", "a stand-in for the transpiler, compiler or binder: fixtures/native/tool.c", setTool),
 		"finalizer":         setting("finalizer [err=N] [feed=1] [misreport=count|digest] [status=N]", "a stand-in in the finalizer's place, which passes everything on and records it: fixtures/native/finalizer.c; feed: the payload is what it passes on", setStandIn),
 		"finalize":          {"finalize stream|file [cap=N] [receipt=full|closed]", "run the finalizer by itself, on the payload; a receipt that cannot be written", false, lintFinalize, (*session).finalize},
+		"libc":              setting("libc musl", "the C library of the producer and of the fixtures, until the script ends; its first statement", setLibc),
 		"unmounted":         setting("unmounted strategy|ohlcv…", "mounts of the entrypoint that are missing", setUnmounted),
 		"hang":              setting("hang DUR", "when the driver gives up", setHang),
 		"pace":              setting("pace CHANNEL bytes=N every=DUR", "a slower reader", setPace),
