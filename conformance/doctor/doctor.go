@@ -68,6 +68,7 @@ func questions(bin, out string) []question {
 		{"memfd", "the jailed profile has no arena", "use Linux 3.17 or newer", false, memfd},
 		{"gcc", "fixtures cannot be compiled: certify reports every assertion as not run", "apt-get install gcc libc6-dev", true, compiler},
 		{"g++", "the compile stage of the entrypoint cannot run: its rows are not run", "apt-get install g++", false, compilerPlusPlus},
+		{"musl-gcc", "process creation by another C library is not asked: its rows are not run", "apt-get install musl-tools, then scripts/build", false, compilerMusl},
 		{"libseccomp", "the reference launcher cannot be built; other launchers can be certified", "apt-get install libseccomp-dev pkg-config", false, libseccomp},
 		{"launcher binaries", "the reference launcher is not built", "run scripts/certify, which builds it, or scripts/build", false, func() (string, error) { return binaries(bin) }},
 	}...)
@@ -169,6 +170,8 @@ func compiler() (string, error) {
 	}
 	return path, nil
 }
+
+func compilerMusl() (string, error) { return exec.LookPath("musl-gcc") }
 
 func libseccomp() (string, error) {
 	if version, err := exec.Command("pkg-config", "--modversion", "libseccomp").Output(); err == nil {
