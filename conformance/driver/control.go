@@ -219,7 +219,7 @@ func (a *attempt) stop(who string) error {
 // cancel asks the supervisor to stop. One that stands still has been asked once
 // the signal waits for it.
 func (a *attempt) cancel(number unix.Signal) error {
-	if err := a.signal(scenario.Supervisor, number); err != nil || !stopped(a.pid) {
+	if err := a.signal(scenario.Supervisor, number); err != nil || a.stoodAt == 0 || !alive(a.pid) || !stopped(a.pid) {
 		return err
 	}
 	status := statusLines(a.pid)

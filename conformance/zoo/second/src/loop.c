@@ -139,10 +139,22 @@ static void check_deadlines(struct supervisor *s)
 		force_producer(s);
 }
 
-void run_loop(struct supervisor *s)
+/* One look at everything. */
+static void look(struct supervisor *s, int timeout)
 {
 	struct epoll_event events[EVENTS];
 
+	arm(s);
+	int n = epoll_wait(s->epoll, events, EVENTS, timeout);
+
+	if (n < 0 && errno != EINTR)
+		sweep(s);
+	for (int i = 0; i < n; i++)
+		handle(s, (enum event)events[i].data.u32, events[i].events);
+}
+
+void run_loop(struct supervisor *s)
+{
 	for (;;) {
 		publish(s);
 		if (s->fd[EVENT_WORKER] >= 0 && !s->judged)
@@ -154,13 +166,9 @@ void run_loop(struct supervisor *s)
 			continue;
 		if (finished(s))
 			return;
-		arm(s);
-		int n = epoll_wait(s->epoll, events, EVENTS, patience(s));
-
-		if (n < 0 && errno != EINTR)
-			sweep(s);
-		for (int i = 0; i < n; i++)
-			handle(s, (enum event)events[i].data.u32, events[i].events);
+		look(s, patience(s));
+		if (patience(s) == 0) /* a deadline has passed, perhaps while this process stood still: with what came before it */
+			look(s, 0);
 		check_deadlines(s);
 	}
 }
