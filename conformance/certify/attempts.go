@@ -36,6 +36,7 @@ type live struct {
 	compiled driver.Compiled
 	shared   references
 	failFast bool
+	look     *Look          // nil: nobody looks
 	seeds    []string       // of a replay, by number of the attempt
 	keep     bool           // leave what an attempt was made with
 	log      *runlog.Writer // nil when nobody listens
@@ -69,6 +70,7 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 	if s.Kind != scenario.Reference && s.Number < len(l.seeds) {
 		setup.Seed = l.seeds[s.Number]
 	}
+	holder := l.look.at(dir, s, l.file, &setup)
 	if err := driver.Prepare(dir, s, l.file, setup); err != nil {
 		return nil, err
 	}
@@ -78,7 +80,7 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 		}
 	}
 	attemptBegun(l.log, l.run, dir)
-	err := driver.Start(l.ctx, l.exe, dir)
+	err := driver.StartHeld(l.ctx, l.exe, dir, holder)
 	attemptEnded(l.log, l.run, dir, err)
 	if err != nil {
 		return nil, err

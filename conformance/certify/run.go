@@ -30,6 +30,8 @@ type Place struct {
 	Jobs int    // scripts at a time, at least 1
 	// Seeds are those of the attempts of the one script that is replayed, by number.
 	Seeds []string
+	// Look looks at a process of the attempts; nil: nobody does.
+	Look *Look
 	// Scratch is the folder of what attempts need besides the record, such as the
 	// compiled fixtures; it stays. "" is a temporary one.
 	Scratch string
@@ -225,7 +227,7 @@ func (b *Bench) compile(names []string) error {
 	}
 	if b.attempts == nil {
 		b.attempts = &live{ctx: b.ctx, run: b.place.Run, exe: b.place.Exe, bin: b.place.Bin, file: b.selection.File, compiled: compiled,
-			failFast: b.selection.Request.FailFast, seeds: b.place.Seeds, keep: b.place.Scratch != ""}
+			failFast: b.selection.Request.FailFast, seeds: b.place.Seeds, look: b.place.Look, keep: b.place.Scratch != ""}
 		return nil
 	}
 	maps.Copy(b.attempts.compiled.Library, compiled.Library)

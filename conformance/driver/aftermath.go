@@ -143,6 +143,19 @@ func (a *attempt) closeAll() error {
 	return errors.Join(errs...)
 }
 
+// keepLibrary copies the patched library into the record, for a debugger, where
+// that was asked for.
+func (a *attempt) keepLibrary() error {
+	if !a.setup.Keep || a.library.path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(a.library.path)
+	if err != nil {
+		return err
+	}
+	return writeNew(a.path(libraryFile), text, 0o644)
+}
+
 // removeFiles removes what is of no use as evidence: the spool, the library,
 // which can be compiled again, and the pairing file, whose text is recorded.
 func (a *attempt) removeFiles() error {
@@ -151,11 +164,8 @@ func (a *attempt) removeFiles() error {
 		err = nil // it was never mounted
 	}
 	err = errors.Join(err, a.removeMounts())
-	names := []string{spoolFolder, libraryFile, pairingFile, ""}
-	if a.setup.Keep {
-		names = names[:1]
-	}
-	for _, name := range names {
+	err = errors.Join(err, a.keepLibrary())
+	for _, name := range []string{spoolFolder, libraryFile, pairingFile, ""} {
 		if removed := os.Remove(a.given(name)); !errors.Is(removed, fs.ErrNotExist) {
 			err = errors.Join(err, removed)
 		}

@@ -49,9 +49,10 @@ type attempt struct {
 	lateness   evidence.Lateness
 	peak       int64 // largest resident size seen of it, bytes
 	tracer     tracer
-	input      int // of a finalizer by itself, -1: none
-	folder     int // watches that of the named sink's target, -1: none
-	standIn    int // stands in for a supervisor in a control attempt; 0: none
+	shown      bool // what is to be held has been
+	input      int  // of a finalizer by itself, -1: none
+	folder     int  // watches that of the named sink's target, -1: none
+	standIn    int  // stands in for a supervisor in a control attempt; 0: none
 
 	rules    []rule
 	handled  map[int]uint32 // by producer: the last point that was dealt with
@@ -176,6 +177,9 @@ func (a *attempt) patchLibrary() error {
 		args[key] = value
 	}
 	args["candidate_fd"], args["sink_fd"] = a.launcher.Producer.Candidate, a.launcher.Producer.Sink
+	if a.holds(scenario.Producer) {
+		args["hold"] = "1"
+	}
 	if a.scenario.Kind == scenario.Control {
 		args["candidate_fd"], args["sink_fd"] = fmt.Sprintf("fd:%d", a.plan.candidate), ""
 	}

@@ -11,6 +11,7 @@ import (
 
 	"touchstone/conformance/evidence"
 	"touchstone/conformance/launcherfile"
+	"touchstone/conformance/scenario"
 )
 
 // tracer is the process that injects the attempt's faults. It traces the
@@ -35,8 +36,11 @@ const (
 
 // stubbed is the command that waits for the tracer and then becomes c.
 func (a *attempt) stubbed(c launcherfile.Command) launcherfile.Command {
-	if len(a.scenario.Faults) > 0 {
+	switch {
+	case len(a.scenario.Faults) > 0:
 		c.Argv = append([]string{a.setup.Injector, "stub", "--"}, c.Argv...)
+	case a.holds(scenario.Supervisor): // of one thread, which a debugger keeps hold of through the exec
+		c.Argv = append([]string{"/bin/sh", "-c", `kill -STOP $$; exec "$@"`, "sh"}, c.Argv...)
 	}
 	return c
 }

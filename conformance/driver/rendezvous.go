@@ -25,7 +25,7 @@ func (a *attempt) scan(now int64) {
 	})
 	pause := scanSeldom
 	switch {
-	case awaited:
+	case awaited || (a.setup.Hold != "" && !a.shown):
 		pause = scanSoon
 	case !seen:
 		pause = scanUnseen
@@ -40,6 +40,7 @@ func (a *attempt) scan(now int64) {
 			}
 		}
 	}
+	a.holdFinalizer()
 	a.fire(a.happened)
 	a.nextScan = now + int64(pause/time.Nanosecond)
 }
@@ -72,6 +73,12 @@ func (a *attempt) lookAt(pid int) {
 	s, err := a.library.readState(pid, base)
 	letter, _, running := state(pid)
 	if err != nil || !running || s.point <= a.handled[pid] || (letter != 'T' && s.parked == 0) {
+		return
+	}
+	if s.point == holdPoint {
+		if a.holds(scenario.Producer) {
+			a.holdProducer(pid, base)
+		}
 		return
 	}
 	a.handled[pid] = s.point

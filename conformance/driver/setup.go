@@ -27,7 +27,11 @@ type Setup struct {
 	// Seed draws the descriptor numbers, 32 hexadecimal digits; "" is the attempt's
 	// own identity.
 	Seed string `json:"seed"`
-	// Keep leaves library and pairing file in Place.
+	// Hold is the role that is held at its start for whoever looks at it; "": none.
+	Hold string `json:"hold"`
+	// HangMS is when the driver gives up, in place of the scenario's own limit; 0: that.
+	HangMS uint64 `json:"hang_ms"`
+	// Keep copies the patched library into the attempt folder.
 	Keep bool `json:"keep"`
 	// Place is the folder of the files that the launcher is told of, made by
 	// Prepare beside the library. Its name says nothing of the attempt.

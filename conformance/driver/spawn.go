@@ -44,7 +44,14 @@ func (a *attempt) start() (err error) {
 	if err != nil {
 		return err
 	}
-	a.pid, a.started = pid, mono
+	a.pid = pid
+	if err := a.holdSupervisor(); err != nil {
+		return err
+	}
+	if a.shown {
+		mono = evidence.Monotonic()
+	}
+	a.started = mono
 	a.record.eventAt(mono, evidence.Start{ArgvSHA256: argvDigest(a.command.Argv), PID: pid, Wall: wallAt(mono)})
 	if a.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		return fmt.Errorf("watch process %d: %w", pid, err)

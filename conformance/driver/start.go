@@ -15,9 +15,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"touchstone/conformance/evidence"
-	"touchstone/conformance/scenario"
 )
 
 // NeedsRootError is why no attempt can be made here: the caller reports not-run.
@@ -40,7 +37,11 @@ const hardSlack = 60 * time.Second
 // record, whatever that says; a *NeedsRootError where it cannot be made here;
 // another error, with the attempt's last words, otherwise. When ctx ends,
 // everything of the attempt is killed.
-func Start(ctx context.Context, exe, dir string) error {
+func Start(ctx context.Context, exe, dir string) error { return StartHeld(ctx, exe, dir, nil) }
+
+// StartHeld is Start with somebody who is told of the process that the setup
+// says is to be held.
+func StartHeld(ctx context.Context, exe, dir string, holder Holder) error {
 	if os.Geteuid() != 0 {
 		return &NeedsRootError{"an attempt is made in namespaces of its own; run as root"}
 	}
@@ -59,7 +60,7 @@ func Start(ctx context.Context, exe, dir string) error {
 	sweepGroups(ownGroups(""))
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err = runAttempt(ctx, exe, dir, group, log)
+	err = runAttempt(ctx, exe, dir, group, log, holder)
 	return errors.Join(err, removeGroups(ownGroups(group)), log.Close(), removeEmpty(log.Name()))
 }
 
@@ -74,20 +75,20 @@ func groupName() (string, error) {
 }
 
 func hardLimit(dir string) (time.Duration, error) {
-	text, err := os.ReadFile(filepath.Join(dir, evidence.ScenarioFile))
+	s, _, setup, err := readSetup(dir)
 	if err != nil {
 		return 0, fmt.Errorf("start attempt: %w", err)
 	}
-	s, err := scenario.Decode(text)
-	if err != nil {
-		return 0, fmt.Errorf("start attempt: %w", err)
+	limit := s.HangLimit(0)
+	if setup.HangMS != 0 {
+		limit = setup.HangMS
 	}
-	return time.Duration(s.HangLimit(0))*time.Millisecond + hardSlack, nil
+	return time.Duration(limit)*time.Millisecond + hardSlack, nil
 }
 
 // runAttempt starts the attempt process and waits. Its thread is locked: the
 // parent-death signal follows the thread that started the process.
-func runAttempt(ctx context.Context, exe, dir, group string, log *os.File) error {
+func runAttempt(ctx context.Context, exe, dir, group string, log *os.File, holder Holder) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c := exec.CommandContext(ctx, exe)
@@ -98,14 +99,18 @@ func runAttempt(ctx context.Context, exe, dir, group string, log *os.File) error
 		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET | unix.CLONE_NEWUTS,
 		Pdeathsig:  syscall.SIGKILL,
 	}
-	err := c.Start()
+	given, served, err := serveHolds(c, holder)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(c.Start(), given())
 	if errors.Is(err, unix.EPERM) {
-		return &NeedsRootError{"the kernel refuses new namespaces here"}
+		return errors.Join(&NeedsRootError{"the kernel refuses new namespaces here"}, served())
 	}
 	if err != nil {
-		return fmt.Errorf("start attempt %s: %w", dir, err)
+		return errors.Join(fmt.Errorf("start attempt %s: %w", dir, err), served())
 	}
-	if err := c.Wait(); err != nil {
+	if err := errors.Join(c.Wait(), served()); err != nil {
 		return fmt.Errorf("run attempt %s: %w", dir, errors.Join(err, context.Cause(ctx), lastWords(log)))
 	}
 	return nil

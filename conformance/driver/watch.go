@@ -26,6 +26,9 @@ const (
 func (a *attempt) watch() error {
 	a.fire(func(t scenario.Trigger) bool { return t.Kind == scenario.AtSpawn })
 	limit := a.scenario.HangLimit(a.launcher.Tolerance.SlackMS)
+	if a.setup.HangMS != 0 {
+		limit = a.setup.HangMS
+	}
 	if err := a.until(func() bool { return a.exited || a.flooded() }, time.Duration(limit)*time.Millisecond); err != nil {
 		return err
 	}

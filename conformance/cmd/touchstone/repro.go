@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -16,8 +17,10 @@ type reproCommand struct {
 	Launcher  string `help:"Name of a file in conformance/launchers, or a path; the capsule's when absent." placeholder:"NAME|PATH"`
 	Bin       string `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
 	UntilFail int    `help:"Repeat while everything passes, at most so many runs." placeholder:"N" default:"1"`
-	Keep      bool   `help:"Keep the evidence of the last run, and its scratch: the compiled fixtures and the library of each attempt."`
+	Keep      bool   `help:"Keep the evidence of the last run, with the library of each attempt, and the scratch: the compiled fixtures."`
 	Out       string `help:"Where --keep keeps: a new or empty folder; reports/out/RUN-ID when absent." placeholder:"DIR"`
+	GDB       string `name:"gdb" help:"Hold supervisor S, producer U or finalizer V of the attempt that did not pass at its start, and run gdb upon it, or without a terminal print how to." enum:",S,U,V" default:"" placeholder:"S|U|V"`
+	Strace    bool   `help:"Write strace.txt beside the evidence of each attempt: strace -f of the launcher, attached before its program starts. Goes with --keep."`
 	Quiet     bool   `short:"q" help:"Only the conclusion."`
 	JSON      bool   `name:"json" help:"One JSON object on stdout."`
 }
@@ -70,8 +73,8 @@ func (c *reproCommand) conclusion(d reproData, status int) string {
 
 func (c *reproCommand) repro(p *program) (reproData, int, error) {
 	data := reproData{Capsule: c.File, Of: c.UntilFail, Warnings: []string{}, Changes: []certify.Change{}, Leaks: []string{}}
-	if c.UntilFail < 1 || (c.Out != "" && !c.Keep) {
-		return data, 0, &certify.UsageError{Problem: "--until-fail takes 1 or more, --out goes with --keep"}
+	if c.UntilFail < 1 || (!c.Keep && (c.Out != "" || c.Strace)) {
+		return data, 0, &certify.UsageError{Problem: "--until-fail takes 1 or more; --out and --strace go with --keep"}
 	}
 	capsule, err := certify.ReadCapsule(c.File)
 	if err != nil {
@@ -95,13 +98,18 @@ func (c *reproCommand) repro(p *program) (reproData, int, error) {
 	for _, w := range data.Warnings {
 		fmt.Fprintln(p.stderr, "touchstone: warning:", oneLine(w))
 	}
-	status, err := c.runs(p, capsule, selection, place, &data)
+	l, look, err := c.look(p, capsule.Attempt)
+	if err != nil {
+		return data, 0, err
+	}
+	place.Look = look
+	status, err := c.runs(p, l, capsule, selection, place, &data)
 	return data, status, err
 }
 
 // runs replays until it does not pass. What is not to be kept lies in a
 // temporary folder.
-func (c *reproCommand) runs(p *program, one capsule.Capsule, s certify.Selection, place certify.Place, data *reproData) (status int, err error) {
+func (c *reproCommand) runs(p *program, l *looker, one capsule.Capsule, s certify.Selection, place certify.Place, data *reproData) (status int, err error) {
 	scratch, err := os.MkdirTemp("", "touchstone-")
 	if err == nil {
 		err = os.Chmod(scratch, 0o755) // the producer's own user has to read the fixtures
@@ -116,8 +124,11 @@ func (c *reproCommand) runs(p *program, one capsule.Capsule, s certify.Selection
 		place.Run = filepath.Join(scratch, "run")
 		defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	}
+	ctx, done := l.interruptible(p.ctx)
+	defer done()
 	for data.Runs = 1; ; data.Runs++ {
-		r, err := certify.ReplayCapsule(p.ctx, one, s, place, suiteVersion(), nothing{})
+		r, err := certify.ReplayCapsule(ctx, one, s, place, suiteVersion(), nothing{})
+		l.end()
 		if err != nil {
 			return 0, err
 		}
@@ -141,7 +152,7 @@ func (c *reproCommand) say(p *program, data *reproData, r certify.Replay) {
 		r.Changes = nil
 	}
 	for _, change := range r.Changes {
-		fmt.Fprintf(p.stderr, "%s %s %s: %s\n", again(change), change.ID, change.Was.Rule, oneLine(whatNow(change.Now)))
+		fmt.Fprintf(p.stderr, "%s %s %s: %s\n", again(change), change.ID, cmp.Or(change.Was.Rule, change.Now.Rule), oneLine(whatNow(change.Now)))
 	}
 	for _, l := range r.Leaks {
 		fmt.Fprintf(p.stderr, "left     %s\n", oneLine(l))
