@@ -306,6 +306,20 @@ func TestAliasesAreOneChannel(t *testing.T) {
 	}
 }
 
+// TestDevicesAreTheMachines: no launcher takes them away from everybody else.
+func TestDevicesAreTheMachines(t *testing.T) {
+	if err := os.WriteFile("/dev/touchstone-test", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove("/dev/touchstone-test")
+	if a := attempted(t, meeting(), fake(t, "remove=/dev/touchstone-test", "exit=0")); string(a.DiagnosticBytes()) != "remove EROFS" {
+		t.Errorf("%q", a.DiagnosticBytes())
+	}
+	if _, err := os.Stat("/dev/touchstone-test"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestALauncherIsStartedWithoutWhatIsSaid(t *testing.T) {
 	for what, wanted := range map[string]string{
 		"":               "namespace ok, filter ok, privilege ok, descriptor ok",

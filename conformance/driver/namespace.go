@@ -41,6 +41,9 @@ func enterNamespaces() (s surroundings, err error) {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return s, fmt.Errorf("mount /proc: %w", err)
 	}
+	if err := keepDevices(); err != nil {
+		return s, err
+	}
 	if s, err = layOver(); err != nil {
 		return s, err
 	}
@@ -50,6 +53,19 @@ func enterNamespaces() (s surroundings, err error) {
 		}
 	}
 	return s, raiseLoopback()
+}
+
+// keepDevices lets nothing of the machine's /dev be removed or replaced: a
+// launcher may be told to put its sink where /dev/stdout stands. Writing to a
+// device needs no writable folder.
+func keepDevices() error {
+	if err := unix.Mount("/dev", "/dev", "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("keep /dev: %w", err)
+	}
+	if err := unix.Mount("", "/dev", "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID, ""); err != nil {
+		return fmt.Errorf("keep /dev: %w", err)
+	}
+	return nil
 }
 
 // mountSized mounts an empty folder of memory of at most so many bytes. Large

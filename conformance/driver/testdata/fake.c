@@ -2,7 +2,7 @@
  *
  * usage: fake TERMINAL_FD LIBRARY PRODUCER STEP…    Steps: report=TEXT diagnostic=TEXT packet=TEXT (zero bytes allowed)
  * close=report|diagnostic|terminal  producer  producer-init (PID 1 of a new namespace)  publish (the candidate)
- * try (what is refused)  show=FILE (to fd 2)  attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  queue=/NAME  sleep-ms=N  flood (fd 2)  hang  exit=N  signal=N
+ * try (what is refused)  remove=PATH  show=FILE (to fd 2)  attack (every signal to process 1)  orphan  mount=DIR  group  file=PATH  segment  queue=/NAME  sleep-ms=N  flood (fd 2)  hang  exit=N  signal=N
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -174,6 +174,8 @@ static void take(const char *step, const char *value, char **argv)
 		for (;;) write_all(2, candidate, sizeof candidate);
 	else if (strcmp(step, "try") == 0)
 		try_all();
+	else if (strcmp(step, "remove") == 0)
+		dprintf(2, "remove %s", tried(unlink(value)));
 	else if (strcmp(step, "hang") == 0)
 		for (;;) pause();
 	else if (strcmp(step, "attack") == 0)
