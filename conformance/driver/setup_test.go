@@ -60,7 +60,7 @@ var built = sync.OnceValues(func() (Compiled, error) {
 	if err := os.CopyFS(sources, os.DirFS("testdata")); err != nil {
 		return Compiled{}, err
 	}
-	for _, name := range []string{"fixture.h", "fixture.c", "control.c", "tool.c", "signal_supervisor.c", "reach_canaries.c"} {
+	for _, name := range []string{"fixture.h", "fixture.c", "control.c", "tool.c", "finalizer.c", "signal_supervisor.c", "reach_canaries.c"} {
 		text, err := os.ReadFile(filepath.Join("../../fixtures/native", name))
 		if err != nil {
 			return Compiled{}, err
