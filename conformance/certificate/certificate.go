@@ -70,6 +70,7 @@ type Suite struct {
 	Commit     string            `json:"commit"`
 	Program    string            `json:"program"`    // digest of touchstone
 	Attempt    string            `json:"attempt"`    // digest of the program of an attempt
+	Relay      string            `json:"relay"`      // touchstone-relay, in the supervisor's place for a host under test
 	Assertions string            `json:"assertions"` // digest of assertions.tsv
 	Scripts    map[string]string `json:"scripts"`    // by name
 	Fixtures   map[string]string `json:"fixtures"`   // sources by name

@@ -294,6 +294,7 @@ const (
 	Stale         = 3
 	Usage         = 64
 	Internal      = 70
+	Interrupted   = 130 // a signal, or a reader that went away, cut it short
 )
 
 // conclude gives a run its exit status. Proof of a violation outweighs what is

@@ -58,7 +58,7 @@ func Run(ctx context.Context, s Selection, p Place, version reports.Suite, progr
 		return reports.Report{}, err
 	}
 	if _, err := os.Stat(p.Exe); err != nil {
-		return reports.Report{}, fmt.Errorf("find the program of attempts, which scripts/build makes: %w", err)
+		return reports.Report{}, usage("%s is not there: this checkout is not built; run scripts/build, as somebody who may write to it", p.Exe)
 	}
 	r, err := newReport(s, p, version)
 	if err != nil {
@@ -114,7 +114,7 @@ func judged(ctx context.Context, s Selection, p Place, r reports.Report, about c
 // makeRunFolder makes a new folder that can be written to.
 func makeRunFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return usage("output folder: %v", err)
+		return usage("output folder %s: cannot be made: %v; name a folder where you may write", dir, errors.Unwrap(err))
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {

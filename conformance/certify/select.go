@@ -88,7 +88,10 @@ func launcherOf(root string, r Request) (Selection, error) {
 	selection := Selection{Request: r, Path: LauncherPath(root, r.Launcher)}
 	var err error
 	if selection.File, err = launcherfile.Read(selection.Path); err != nil {
-		return Selection{}, usage("%v", err)
+		return Selection{}, usage("%v%s", err, knownLaunchers(root, selection.Path))
+	}
+	if err := refuseGaps(selection.File, selection.Path); err != nil {
+		return Selection{}, err
 	}
 	var seam *driver.SeamError
 	switch err := driver.CheckSeam(filepath.Join(root, "fixtures", "native"), selection.File.Producer.ABI); {
@@ -98,6 +101,33 @@ func launcherOf(root string, r Request) (Selection, error) {
 		return Selection{}, err
 	}
 	return selection, nil
+}
+
+// knownLaunchers names the launchers that there are, where the asked one is not.
+func knownLaunchers(root, path string) string {
+	if _, err := os.Stat(path); err == nil {
+		return ""
+	}
+	found, _ := filepath.Glob(filepath.Join(root, "conformance", "launchers", "*.toml")) // the pattern is sound
+	var names []string
+	for _, path := range found {
+		names = append(names, strings.TrimSuffix(filepath.Base(path), ".toml"))
+	}
+	return "; known are " + strings.Join(names, ", ")
+}
+
+// refuseGaps: what holds of every attempt, and the isolation that all else rests
+// on, no launcher is excused from.
+func refuseGaps(f launcherfile.File, path string) error {
+	for i, gap := range f.Gap {
+		if _, known := contracts.AssertionByID(gap.ID); !known {
+			return usage("launcher file %s: gap[%d].id: %s is no assertion; contracts/assertions.tsv lists them", path, i, gap.ID)
+		}
+		if !excusable(gap.ID) {
+			return usage("launcher file %s: gap[%d].id: no launcher is excused from %s; remove the gap and mend the launcher", path, i, gap.ID)
+		}
+	}
+	return nil
 }
 
 // lint refuses scripts that could give a false verdict: a fault of the suite.

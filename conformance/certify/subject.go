@@ -25,7 +25,8 @@ func subject(s Selection, p Place, r reports.Report) (certificate.Subject, error
 	}
 	program, err := fileDigest(own)
 	attempt, attemptErr := fileDigest(p.Exe)
-	if err := errors.Join(err, attemptErr); err != nil {
+	relay, relayErr := fileDigest(filepath.Join(filepath.Dir(p.Exe), "touchstone-relay"))
+	if err := errors.Join(err, attemptErr, relayErr); err != nil {
 		return certificate.Subject{}, err
 	}
 	assertions, err := fileDigest(filepath.Join(p.Root, "contracts", "assertions.tsv"))
@@ -49,7 +50,7 @@ func subject(s Selection, p Place, r reports.Report) (certificate.Subject, error
 		pairing = certificate.Digest([]byte(s.File.Pairing.Template))
 	}
 	return certificate.Subject{
-		Suite: certificate.Suite{Version: r.Suite.Version, Commit: r.Suite.Commit, Program: program, Attempt: attempt, Assertions: assertions, Scripts: scripts, Fixtures: fixtures},
+		Suite: certificate.Suite{Version: r.Suite.Version, Commit: r.Suite.Commit, Program: program, Attempt: attempt, Relay: relay, Assertions: assertions, Scripts: scripts, Fixtures: fixtures},
 		Launcher: certificate.Launcher{Name: r.Launcher.Name, File: r.Launcher.File, SHA256: r.Launcher.SHA256,
 			Binaries: binaries, Pairing: pairing},
 	}, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -85,9 +86,27 @@ func syntaxError(path string, err error) *Error {
 	case errors.As(err, &broken):
 		line, _ := broken.Position()
 		return &Error{Path: path, Line: line, Key: strings.Join(broken.Key(), "."),
-			Problem: strings.TrimPrefix(broken.Error(), "toml: "), Fix: "correct the line; each key stands once"}
+			Problem: inWords(broken.Error()), Fix: "correct the line; each key stands once"}
 	}
 	return &Error{Path: path, Problem: strings.TrimPrefix(err.Error(), "toml: "), Fix: "correct it; each key stands once"}
+}
+
+// wrongType is how the decoder says that a value is of another type.
+var wrongType = regexp.MustCompile(`^cannot decode TOML (\w+) into (?:struct field \S+ of type|a Go value of type) (.+)$`)
+
+// inWords is a decoder's message without the names of this program.
+func inWords(text string) string {
+	text = strings.TrimPrefix(text, "toml: ")
+	found := wrongType.FindStringSubmatch(text)
+	if found == nil {
+		return text
+	}
+	wanted := map[string]string{"string": "a text", "[]string": "a list of texts", "int": "a whole number", "int64": "a whole number",
+		"uint64": "a whole number that is not negative", "map[string]string": "a table of texts", "map[string][]string": "a table of lists of texts"}[found[2]]
+	if wanted == "" {
+		wanted = "a table"
+	}
+	return fmt.Sprintf("got a TOML %s, want %s", found[1], wanted)
 }
 
 // Encode is the checked file as JSON, for the attempt folder.

@@ -81,7 +81,11 @@ func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
 	if err != nil {
 		return reports.Report{}, "", err
 	}
-	request := certify.Request{Launcher: c.Launcher, Facade: c.Facade, Profile: c.Profile, FailFast: c.FailFast}
+	launcher, err := fromAnywhere(c.Launcher)
+	if err != nil {
+		return reports.Report{}, "", err
+	}
+	request := certify.Request{Launcher: launcher, Facade: c.Facade, Profile: c.Profile, FailFast: c.FailFast}
 	if c.chosen != nil {
 		request = *c.chosen
 	}
@@ -108,6 +112,15 @@ func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
 		err = errors.Join(err, events.Close())
 	}
 	return report, place.Run, err
+}
+
+// fromAnywhere is a launcher as a command names it that is run elsewhere, as the
+// replay lines are.
+func fromAnywhere(launcher string) (string, error) {
+	if launcher == filepath.Base(launcher) && !strings.HasSuffix(launcher, ".toml") {
+		return launcher, nil // a name
+	}
+	return filepath.Abs(launcher)
 }
 
 func (c *certifyCommand) progress(p *program) certify.Progress {

@@ -12,7 +12,7 @@ type exitStatus struct {
 // depend on them (testdata/exits.txt).
 var exits = map[string][]exitStatus{
 	"certify": {{certify.Conforming, "conforming"}, {certify.NotConforming, "not conforming"}, {certify.Undecided, "undecided, or with --full not full"},
-		{certify.Stale, "stale declarations"}, wrongUsage, internal},
+		{certify.Stale, "stale declarations"}, {certify.Interrupted, "interrupted: cut short, with no certificate"}, wrongUsage, internal},
 	"repro": {{certify.ReplayPassed, "everything passed this time"}, {certify.ReplaySame, "it did not pass again, the same way"},
 		{certify.ReplayUndecided, "undecided"}, {certify.ReplayOther, "it failed otherwise"}, wrongUsage, internal},
 	"rerun": {{certify.Conforming, "conforming, or nothing had failed"}, {certify.NotConforming, "not conforming"}, {certify.Undecided, "undecided"},

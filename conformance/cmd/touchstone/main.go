@@ -22,7 +22,7 @@ import (
 
 // commands are the command line.
 type commands struct {
-	Certify    certifyCommand    `cmd:"" help:"Run the suite against a launcher. Exit 0 conforming, 1 not conforming, 2 undecided, 3 stale declarations, 64 usage, 70 internal."`
+	Certify    certifyCommand    `cmd:"" help:"Run the suite against a launcher. Exit 0 conforming, 1 not conforming, 2 undecided, 3 stale declarations, 64 usage, 70 internal, 130 interrupted."`
 	Repro      reproCommand      `cmd:"" help:"Run a capsule again: what did not pass, in one file. Exit 0 everything passed, 1 it did not pass again, the same way, 2 undecided, 3 it failed otherwise, 64, 70."`
 	Rerun      rerunCommand      `cmd:"" help:"Run just the scripts and cells again that did not pass in a report. Exit as certify: 0 conforming, or nothing had failed, 1 not conforming, 2 undecided, 3 stale declarations, 64, 70."`
 	Show       showCommand       `cmd:"" help:"Show an attempt as a time line, or the bytes of one channel. Exit 0 shown, 1 the transcript is not what the evidence holds, or the record cannot be decoded, 64, 70."`
@@ -70,7 +70,7 @@ func run(arguments []string, stdout, stderr io.Writer) (status int) {
 			status = certify.Internal
 		}
 	}()
-	// A reader that goes away (| head) ends the run as an interrupt does: cleaned up, status 70.
+	// A reader that goes away (| head) ends the run as an interrupt does: cleaned up, status 130.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM, unix.SIGPIPE)
 	defer stop()
 	var cli commands
@@ -110,8 +110,10 @@ type statusError int
 
 func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-func execute(parsed *kong.Context, p *program) int {
-	err := parsed.Run(p)
+func execute(parsed *kong.Context, p *program) int { return ended(p, parsed.Run(p)) }
+
+// ended is the exit status of a command, which says why where it is not its own.
+func ended(p *program, err error) int {
 	var status statusError
 	var wrong *certify.UsageError
 	switch {
@@ -122,6 +124,10 @@ func execute(parsed *kong.Context, p *program) int {
 	case errors.As(err, &wrong):
 		fmt.Fprintln(p.stderr, "touchstone: usage:", wrong.Problem)
 		return certify.Usage
+	}
+	if cut := context.Cause(p.ctx); cut != nil {
+		fmt.Fprintf(p.stderr, "touchstone: interrupted: %v\n", cut)
+		return certify.Interrupted
 	}
 	fmt.Fprintln(p.stderr, "touchstone: internal:", err)
 	return certify.Internal

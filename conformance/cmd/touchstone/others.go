@@ -38,8 +38,8 @@ func (c *recheckCommand) Run(p *program) error {
 		return err
 	}
 	out := bufio.NewWriter(p.stdout)
-	for _, d := range differences {
-		fmt.Fprintln(out, "differs", oneLine(d.String()))
+	for _, line := range grouped(differences) {
+		fmt.Fprintln(out, "differs", oneLine(line))
 	}
 	if status == 0 {
 		fmt.Fprintf(out, "same: %d assertions, %s (exit %d)\n", report.Totals.Planned, report.Conclusion, report.ExitStatus)
@@ -48,6 +48,27 @@ func (c *recheckCommand) Run(p *program) error {
 		return fmt.Errorf("print differences: %w", err)
 	}
 	return exit(status)
+}
+
+// grouped says what differs, what differs alike in one line: one altered file is
+// noticed by every check of its attempt.
+func grouped(differences []certify.Difference) []string {
+	var lines []string
+	first := map[string]int{}
+	alike := map[string][]string{}
+	for _, d := range differences {
+		key := d.Recorded + "\x00" + d.Now
+		if _, seen := first[key]; !seen {
+			first[key] = len(lines)
+			lines = append(lines, d.String())
+			continue
+		}
+		alike[key] = append(alike[key], d.What)
+	}
+	for key, names := range alike {
+		lines[first[key]] += fmt.Sprintf(" (and %d more alike: %s)", len(names), shorten(names))
+	}
+	return lines
 }
 
 type doctorCommand struct {

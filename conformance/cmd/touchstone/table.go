@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"touchstone/contracts"
 	"touchstone/reports"
 )
 
@@ -59,17 +60,20 @@ func tableRow(name, verdict string, t reports.Totals) []string {
 // command that runs it again. Violations of one script that look the same are
 // one.
 func printProblems(out io.Writer, t terminal, r reports.Report, run string) {
-	same := alike(r)
+	same, recordless := alike(r), withoutRecord(r)
 	for _, a := range r.Assertions {
 		switch a.Verdict {
 		case reports.Fail:
 			ids := same[seenAs(a)]
-			if ids[0] != a.ID {
+			if ids[0] != a.ID || follows(a, recordless) {
 				continue
 			}
 			fmt.Fprintf(out, "\n%s %s %s %s: %s\n", t.paint(a.Verdict), a.ID, a.Rule, a.Cell, oneLine(what(a)))
 			if len(ids) > 1 {
 				fmt.Fprintf(out, "  also     %s\n", shorten(ids[1:]))
+			}
+			if more := following(r, a, recordless); len(more) > 0 {
+				fmt.Fprintf(out, "  follows  %d more from %s, which left no record: %s\n", len(more), a.ID, shorten(more))
 			}
 			printFinding(out, a, run)
 		case reports.UnexpectedPass, reports.WrongFail, reports.ExpectedFail:
@@ -94,12 +98,58 @@ func printLeaks(out io.Writer, t terminal, r reports.Report, run string) {
 	}
 }
 
+// recordRoot is the assertion that says that a record came at all.
+const recordRoot = "T1.19"
+
+// withoutRecord are the attempts that left no record, with the cell.
+func withoutRecord(r reports.Report) map[string]bool {
+	attempts := map[string]bool{}
+	for _, a := range r.Assertions {
+		for _, f := range a.Findings {
+			if a.ID == recordRoot && f.Verdict == reports.Fail && strings.HasPrefix(f.Seen, "0 terminal packets") {
+				for _, attempt := range append([]string{f.Attempt}, f.Also...) {
+					attempts[attempt] = true
+				}
+			}
+		}
+	}
+	return attempts
+}
+
+// follows: all that an assertion misses is what an absent record would say.
+func follows(a reports.Assertion, recordless map[string]bool) bool {
+	failed := 0
+	for _, f := range a.Findings {
+		if f.Verdict != reports.Fail {
+			continue
+		}
+		if failed++; !recordless[f.Attempt] || !(strings.Contains(f.Seen, "absent") || strings.Contains(f.Seen, "no packet")) {
+			return false
+		}
+	}
+	return failed > 0 && a.ID != recordRoot
+}
+
+// following are the assertions of a cell that fail for want of a record.
+func following(r reports.Report, root reports.Assertion, recordless map[string]bool) []string {
+	var ids []string
+	for _, a := range r.Assertions {
+		if root.ID == recordRoot && a.Cell == root.Cell && a.Verdict == reports.Fail && follows(a, recordless) {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}
+
 func printFinding(out io.Writer, a reports.Assertion, run string) {
 	for _, f := range a.Findings {
 		if f.Verdict != reports.Fail {
 			continue
 		}
 		where := f.Script
+		if row, found := contracts.AssertionByID(a.ID); f.Line == 0 && found {
+			where = fmt.Sprintf("%s: in every attempt: %s", f.Script, row.Expect)
+		}
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s.txtar:%d: %s", f.Script, f.Line, f.Phase)
 		}
