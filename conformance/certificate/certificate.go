@@ -68,12 +68,12 @@ type Certificate struct {
 type Suite struct {
 	Version    string            `json:"version"`
 	Commit     string            `json:"commit"`
-	Program    string            `json:"program"`    // digest of touchstone
-	Attempt    string            `json:"attempt"`    // digest of the program of an attempt
-	Relay      string            `json:"relay"`      // touchstone-relay, in the supervisor's place for a host under test
-	Assertions string            `json:"assertions"` // digest of assertions.tsv
-	Scripts    map[string]string `json:"scripts"`    // by name
-	Fixtures   map[string]string `json:"fixtures"`   // sources by name
+	Program    string            `json:"program"`        // digest of touchstone
+	Attempt    string            `json:"attempt"`        // digest of the program of an attempt
+	Relay      string            `json:"relay,omitzero"` // touchstone-relay, in the supervisor's place for a host under test
+	Assertions string            `json:"assertions"`     // digest of assertions.tsv
+	Scripts    map[string]string `json:"scripts"`        // by name
+	Fixtures   map[string]string `json:"fixtures"`       // sources by name
 }
 
 // Launcher is what was certified.

@@ -26,6 +26,9 @@ func subject(s Selection, p Place, r reports.Report) (certificate.Subject, error
 	program, err := fileDigest(own)
 	attempt, attemptErr := fileDigest(p.Exe)
 	relay, relayErr := fileDigest(filepath.Join(filepath.Dir(p.Exe), "touchstone-relay"))
+	if errors.Is(relayErr, fs.ErrNotExist) {
+		relay, relayErr = "", nil // no host can be asked then, and an attempt of one says so
+	}
 	if err := errors.Join(err, attemptErr, relayErr); err != nil {
 		return certificate.Subject{}, err
 	}
