@@ -84,9 +84,9 @@ func TestDocumentsShowRealOutput(t *testing.T) {
 		}
 	}
 	for _, s := range sessions {
-		command := strings.NewReplacer("--out RUN", "--out RUN2", "--out GOOD", "--out GOOD2").Replace(s.command)
+		command := strings.NewReplacer("--out RUN", "--out RUN2", "--out GOOD", "--out GOOD2", "--out RED", "--out RED2").Replace(s.command)
 		unwritable(t, program, work, command)
-		unwritable(t, program, work, strings.NewReplacer("RUN2", "RUN3", "GOOD2", "GOOD3", "--events -", "").Replace(command)+" --json")
+		unwritable(t, program, work, strings.NewReplacer("RUN2", "RUN3", "GOOD2", "GOOD3", "RED2", "RED3", "--events -", "").Replace(command)+" --json")
 	}
 }
 
