@@ -96,7 +96,7 @@ func (a *attempt) act(action scenario.Action) error {
 		if name == "" {
 			name = "KILL"
 		}
-		return a.signal(action.Who, unix.SignalNum("SIG"+name))
+		return a.kill(action.Who, unix.SignalNum("SIG"+name))
 	case scenario.DoStop:
 		err := a.stop(action.Who)
 		if err == nil && action.Who == scenario.Supervisor && a.stoodAt == 0 {
@@ -194,6 +194,26 @@ func (a *attempt) signal(who string, number unix.Signal) error {
 		return err
 	}
 	return signalProcess(pid, number, check)
+}
+
+// kill sends a signal. A finalizer that it must end has ended on return: what
+// comes next in the scenario must find it so.
+func (a *attempt) kill(who string, number unix.Signal) error {
+	const patience, pause = 5 * time.Second, time.Millisecond
+	pid, _, err := a.role(who)
+	if err == nil {
+		err = a.signal(who, number)
+	}
+	if err != nil || who != scenario.Finalizer || number != unix.SIGKILL {
+		return err
+	}
+	for waited := time.Duration(0); alive(pid); waited += pause {
+		if waited >= patience {
+			return fmt.Errorf("kill finalizer %d: it does not end", pid)
+		}
+		time.Sleep(pause)
+	}
+	return nil
 }
 
 // stop stops a process and returns when every thread of it stands still: what

@@ -58,7 +58,9 @@ func (a *attempt) happened(t scenario.Trigger) bool {
 		return slices.ContainsFunc(a.library.producers(), creating)
 	case scenario.AtJudged:
 		a.followFinalizer()
-		return allOf(a.judges, fate.reaped)
+		// A point that the producer has come to is dealt with first.
+		met := func(r rule) bool { return !r.done && r.Trigger.Kind == scenario.AtRendezvous }
+		return !slices.ContainsFunc(a.rules, met) && allOf(a.judges, fate.reaped)
 	}
 	return false
 }
