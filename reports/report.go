@@ -54,6 +54,7 @@ type Report struct {
 	Selection  Selection         `json:"selection"`
 	Started    string            `json:"started"` // RFC 3339, UTC
 	Seconds    float64           `json:"seconds"`
+	Building   float64           `json:"building_seconds"` // of Seconds, for the fixtures
 	Conclusion string            `json:"conclusion"`
 	ExitStatus int               `json:"exit_status"`
 	Full       bool              `json:"full"` // every planned assertion passed, nothing was left out
@@ -174,13 +175,17 @@ type Finding struct {
 
 // Script is one script in one cell.
 type Script struct {
-	Script   string   `json:"script"`
-	Test     string   `json:"test"`
-	Cell     string   `json:"cell"`
-	Seconds  float64  `json:"seconds"`
-	Attempts []string `json:"attempts"` // folders, in order
-	Verdict  string   `json:"verdict"`  // the worst of its assertions'
-	Capsule  string   `json:"capsule"`  // "" where everything passed and nothing was left behind
+	Script  string  `json:"script"`
+	Test    string  `json:"test"`
+	Cell    string  `json:"cell"`
+	Seconds float64 `json:"seconds"`
+	// AttemptSeconds are those of Seconds that its attempts took, the rest is
+	// judging; CPUSeconds is what the launcher had of the processor in them.
+	AttemptSeconds float64  `json:"attempt_seconds"`
+	CPUSeconds     float64  `json:"cpu_seconds"`
+	Attempts       []string `json:"attempts"` // folders, in order
+	Verdict        string   `json:"verdict"`  // the worst of its assertions'
+	Capsule        string   `json:"capsule"`  // "" where everything passed and nothing was left behind
 }
 
 // Leak is something that an attempt left behind: a failure of its own.

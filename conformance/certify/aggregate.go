@@ -21,8 +21,10 @@ const everyAttempt = "every-attempt"
 // outcome is one job with what it found.
 type outcome struct {
 	script.Result
-	test    string
-	seconds float64
+	test     string
+	seconds  float64
+	attempts float64 // seconds of them that its attempts took
+	cpu      float64 // seconds of the processor that the launcher had in them
 }
 
 // tally adds up verdicts. Planned ids are known before anything ran, so that
@@ -241,7 +243,7 @@ func (t tally) scripts(r *reports.Report) {
 	r.Scripts = []reports.Script{}
 	for _, o := range t.outcomes {
 		verdicts := t.verdicts(o)
-		s := reports.Script{Script: o.Script, Test: o.test, Cell: o.Cell.String(), Seconds: o.seconds, Attempts: []string{}, Verdict: worstVerdict(verdicts)}
+		s := reports.Script{Script: o.Script, Test: o.test, Cell: o.Cell.String(), Seconds: o.seconds, AttemptSeconds: o.attempts, CPUSeconds: o.cpu, Attempts: []string{}, Verdict: worstVerdict(verdicts)}
 		if !passed(verdicts, len(o.Leaks)) {
 			s.Capsule = capsuleName(o.Cell, o.Script)
 		}

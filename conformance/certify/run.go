@@ -37,6 +37,8 @@ type Place struct {
 	Scratch string
 	// Events gets the run's events as they happen; nil is nobody.
 	Events io.Writer
+
+	building time.Duration // of the fixtures
 }
 
 // Progress hears of jobs as they end, from one goroutine at a time.
@@ -101,11 +103,12 @@ func judged(ctx context.Context, s Selection, p Place, r reports.Report, about c
 	blocked := obstacle()
 	if blocked == "" {
 		var err error
-		if outcomes, err = runJobs(ctx, s, p, progress, log); err != nil {
+		if outcomes, err = runJobs(ctx, s, &p, progress, log); err != nil {
 			return reports.Report{}, err
 		}
 	}
 	r.Seconds = time.Since(started).Seconds()
+	r.Building = p.building.Seconds()
 	t := tally{selection: s, outcomes: outcomes, blocked: blocked, root: p.Run, today: r.Started[:len(time.DateOnly)]}
 	t.fill(&r)
 	return r, t.encapsulate(r, about)
@@ -141,8 +144,10 @@ func obstacle() string {
 	return ""
 }
 
-func runJobs(ctx context.Context, s Selection, p Place, progress Progress, log *runlog.Writer) (outcomes []outcome, err error) {
-	b, err := open(ctx, s, p)
+func runJobs(ctx context.Context, s Selection, p *Place, progress Progress, log *runlog.Writer) (outcomes []outcome, err error) {
+	started := time.Now()
+	b, err := open(ctx, s, *p)
+	p.building = time.Since(started)
 	if err != nil {
 		return nil, err
 	}
@@ -278,12 +283,13 @@ func perform(s Selection, width int, work string, attempts script.Attempts, watc
 				j := s.jobs[i]
 				watch.begun(j)
 				started := time.Now()
-				result := script.Run(j.script, j.cell, s.File, attempts, work)
+				spent := &meter{Attempts: attempts}
+				result := script.Run(j.script, j.cell, s.File, spent, work)
 				if l, running := attempts.(*live); running {
 					l.heard(result)
 				}
 				took := time.Since(started)
-				outcomes[i] = outcome{Result: result, test: j.script.Test, seconds: took.Seconds()}
+				outcomes[i] = outcome{Result: result, test: j.script.Test, seconds: took.Seconds(), attempts: spent.wall.Seconds(), cpu: spent.cpu.Seconds()}
 				report.Lock()
 				watch.ended(j, result, took)
 				report.Unlock()

@@ -29,6 +29,7 @@ type certifyCommand struct {
 	Quiet    bool    `short:"q" help:"No progress, no table: only what is wrong or was left behind, and the conclusion."`
 	GitHub   bool    `name:"github" help:"Also print annotations of GitHub Actions on stderr."`
 	Full     bool    `help:"Exit 2 unless every planned assertion passed."`
+	Timing   bool    `help:"Print last where the time went: by cell, then the slowest scripts first."`
 
 	chosen *certify.Request // in place of what the flags ask for
 }
@@ -55,7 +56,11 @@ func (c *certifyCommand) Run(p *program) error {
 	if c.Events == "-" { // stdout is the events'
 		return exit(report.ExitStatus)
 	}
-	if err := c.print(p, report, run); err != nil {
+	err = c.print(p, report, run)
+	if err == nil && c.Timing {
+		err = printTiming(p, report)
+	}
+	if err != nil {
 		return fmt.Errorf("print table: %w", err)
 	}
 	return exit(report.ExitStatus)
