@@ -56,8 +56,9 @@ func (b *Builder) prepare() (base, error) {
 	if _, err := os.Stat(shared.bin); err == nil {
 		return shared, nil
 	}
-	stage := filepath.Join(b.cache, "stage-unbroken")
-	if err := errors.Join(b.sweep("unbroken-*"), os.RemoveAll(stage), os.MkdirAll(filepath.Join(stage, "bin"), 0o755)); err != nil {
+	err = errors.Join(os.MkdirAll(b.cache, 0o755), b.sweep("unbroken-*"))
+	stage, stageErr := os.MkdirTemp(b.cache, "stage-") // another run may build, too
+	if err := errors.Join(err, stageErr, os.MkdirAll(filepath.Join(stage, "bin"), 0o755)); err != nil {
 		return base{}, fmt.Errorf("build unbroken programs: %w", err)
 	}
 	ctx := context.Background()
@@ -68,7 +69,11 @@ func (b *Builder) prepare() (base, error) {
 	if err != nil {
 		return base{}, fmt.Errorf("build unbroken programs: %w", err)
 	}
-	return shared, errors.Join(os.Rename(filepath.Join(stage, "bin"), shared.bin), os.RemoveAll(stage))
+	err = os.Rename(filepath.Join(stage, "bin"), shared.bin)
+	if _, there := os.Stat(shared.bin); there == nil { // the other one was first
+		err = nil
+	}
+	return shared, errors.Join(err, os.RemoveAll(stage))
 }
 
 // key digests the sources.

@@ -179,7 +179,7 @@ func TestCompilersAreThoseOfTheBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"compiler=gcc\n", "-std=c11 -O2 -Wall -Wextra -Werror \"$@\"", "c jail '' reference/jail/launcher -static\n", "c producer '-ldl -lm' reference/producer\n",
+	for _, line := range []string{"compiler=gcc\n", "\"$compiler\" -std=c11 -O2 -Wall -Wextra -Werror \"$@\"", "c producer-musl '-ldl -lm' reference/producer\n", "c jail '' reference/jail/launcher -static\n", "c producer '-ldl -lm' reference/producer\n",
 		"conformance/zoo/second/build \"$bin\"\n", "ref*) cgo=0 ;;\n", "go build -trimpath"} {
 		if !strings.Contains(string(script), line) {
 			t.Errorf("scripts/build has no %q: build it here as there", line)

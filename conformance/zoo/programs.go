@@ -104,19 +104,26 @@ func programPackages(root string) (map[string][]string, error) {
 	return all, nil
 }
 
-// cProgram is one program of plain C, as scripts/build makes it.
+// cProgram is one program of plain C, as scripts/build makes it: where its
+// compiler is missing and it may be, it is not made.
 type cProgram struct {
-	names   []string // of what is made
-	folder  string
-	besides []string // further files that it is made of
-	command []string // SOURCES are all *.c of the folder, OUT is what is made
+	names    []string // of what is made
+	folder   string
+	besides  []string // further files that it is made of
+	command  []string // SOURCES are all *.c of the folder, OUT is what is made, FOLDER where
+	optional bool
 }
 
 // The compilers' words are those of scripts/build; a test holds that.
 var cPrograms = []cProgram{
-	{[]string{"jail"}, "reference/jail/launcher", nil, []string{"gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-o", "OUT", "SOURCES"}},
-	{[]string{"producer"}, "reference/producer", []string{"fixtures/native/engine_abi.h"}, []string{"gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", "OUT", "SOURCES", "-ldl", "-lm"}},
-	{[]string{"second", "second-producer"}, Folder + "/second/src", []string{Folder + "/second/build"}, []string{"sh", "../build", "FOLDER"}},
+	{names: []string{"jail"}, folder: "reference/jail/launcher",
+		command: []string{"gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-o", "OUT", "SOURCES"}},
+	{names: []string{"producer"}, folder: "reference/producer", besides: []string{"fixtures/native/engine_abi.h"},
+		command: []string{"gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", "OUT", "SOURCES", "-ldl", "-lm"}},
+	{names: []string{"producer-musl"}, folder: "reference/producer", besides: []string{"fixtures/native/engine_abi.h"}, optional: true,
+		command: []string{"musl-gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", "OUT", "SOURCES", "-ldl", "-lm"}},
+	{names: []string{"second", "second-producer"}, folder: Folder + "/second/src", besides: []string{Folder + "/second/build"},
+		command: []string{"sh", "../build", "FOLDER"}},
 }
 
 // own are the changed files that the program is made of.
@@ -132,6 +139,9 @@ func (p cProgram) own(changed map[string][]byte) map[string][]byte {
 
 // build makes the program from a copy of its folder with the changed files.
 func (p cProgram) build(ctx context.Context, root, stage string, changed map[string][]byte) error {
+	if _, err := exec.LookPath(p.command[0]); err != nil && p.optional {
+		return nil
+	}
 	tree, bin := filepath.Join(stage, "tree", p.folder), filepath.Join(stage, "bin")
 	if err := os.CopyFS(tree, os.DirFS(filepath.Join(root, p.folder))); err != nil {
 		return fmt.Errorf("copy sources: %w", err)
