@@ -151,7 +151,7 @@ func (a *attempt) prepare() (err error) {
 	if err := os.Mkdir(a.given(spoolFolder), 0o700); err != nil {
 		return fmt.Errorf("make spool: %w", err)
 	}
-	if err := mountSized(a.given(spoolFolder), a.scenario.SpoolBytes(), 0o700); err != nil {
+	if err := mountSized(a.given(spoolFolder), a.scenario.SpoolHolds(), 0o700); err != nil {
 		return err
 	}
 	if a.canaries, err = plantCanaries(); err != nil {

@@ -115,6 +115,8 @@ func (a *attempt) act(action scenario.Action) error {
 		return a.cancel(unix.SignalNum("SIG" + a.launcher.Cancel.Signal))
 	case scenario.DoObserve:
 		return a.observe(action.Who)
+	case scenario.DoPlant:
+		return a.plant(action.Who)
 	case scenario.DoPoke:
 		return a.poke(action)
 	case scenario.DoHold:

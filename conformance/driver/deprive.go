@@ -55,6 +55,8 @@ func takeAway(what string) error {
 		return refuse(filterCalls)
 	case scenario.Privilege:
 		return dropCapabilities()
+	case scenario.Groups:
+		return unmountGroups()
 	case scenario.Descriptors:
 		n, err := strconv.ParseUint(text, 10, 16)
 		if err != nil {
@@ -114,4 +116,25 @@ func dropCapabilities() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
 	return unix.Capset(&header, &none[0])
+}
+
+// unmountGroups hides every control group tree, in a mount namespace of the
+// launcher's own: the driver still has to find what it leaves.
+func unmountGroups() error {
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return err
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for line := range strings.Lines(string(mounts)) {
+		left, right, _ := strings.Cut(line, " - ")
+		fields := strings.Fields(left)
+		if len(fields) > 4 && strings.HasPrefix(right, "cgroup") {
+			errs = append(errs, unix.Unmount(fields[4], unix.MNT_DETACH))
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -147,8 +147,13 @@ func descriptors(pid int, hosts []evidence.HostEndpoint) []evidence.Descriptor {
 		if err != nil || unix.Stat(path, &st) != nil {
 			continue // closed meanwhile
 		}
+		flags, known := flagsOf(pid, e.Name())
+		access := ""
+		if known {
+			access = accessWord(flags)
+		}
 		found = append(found, evidence.Descriptor{Number: number(e.Name()), Name: endpointName(st, hosts), Kind: kindOf(target, st),
-			Link: target, Device: st.Dev, Inode: st.Ino, Access: accessOf(pid, e.Name())})
+			Link: target, Device: st.Dev, Inode: st.Ino, Access: access, Nonblocking: known && flags&unix.O_NONBLOCK != 0})
 	}
 	slices.SortFunc(found, func(a, b evidence.Descriptor) int { return a.Number - b.Number })
 	return found
@@ -181,15 +186,13 @@ func kindOf(target string, st unix.Stat_t) string {
 	return "other"
 }
 
-// accessOf reads the open mode from fdinfo, where flags are octal.
-func accessOf(pid int, fd string) string {
+// flagsOf reads a descriptor's status flags from fdinfo, where they are octal.
+func flagsOf(pid int, fd string) (flags int, known bool) {
 	for _, line := range lines(pid, "fdinfo/"+fd, "\n") {
 		if value, found := strings.CutPrefix(line, "flags:"); found {
 			flags, err := strconv.ParseInt(strings.TrimSpace(value), 8, 64)
-			if err == nil {
-				return accessWord(int(flags))
-			}
+			return int(flags), err == nil
 		}
 	}
-	return ""
+	return 0, false
 }

@@ -151,7 +151,7 @@ func (a *attempt) render() (launcherfile.Command, error) {
 
 // newMemfd is an anonymous file of zeros, rewindable by its reader.
 func newMemfd(name string, bytes int64) (int, error) {
-	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return -1, fmt.Errorf("make memory file: %w", err)
 	}

@@ -85,7 +85,9 @@ func (a *attempt) lookAt(pid int) {
 	}
 	a.handled[pid] = s.point
 	r := evidence.Rendezvous{PID: pid, Point: s.point, Parked: s.parked != 0, CandidateBytes: s.candidate, SinkBytes: s.sink,
-		DiagnosticBytes: s.diagnostic, Words: s.words, WChar: uint64(max(0, counted(pid, "wchar")))}
+		DiagnosticBytes: s.diagnostic, Words: s.words, WChar: uint64(max(0, counted(pid, "wchar"))),
+		PeakRSSBytes: peakResident(pid), OpenDescriptors: openDescriptors(pid)}
+	r.UserUS, r.SystemUS = processorTime(pid)
 	for _, c := range a.channels {
 		switch c.name {
 		case scenario.ChannelReport:

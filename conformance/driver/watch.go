@@ -206,7 +206,7 @@ func (a *attempt) readOnce(now int64, c *channel, allowed int) {
 		a.record.bytes(now, c.name, c.file, got)
 		if c.name == scenario.ChannelReport && first {
 			a.sampleSize()
-			a.record.event(evidence.Producers{Alive: len(a.library.producers())})
+			a.record.event(evidence.Producers{Alive: len(a.library.producers()), SpoolBytes: storageUsed(a.given(spoolFolder))})
 		}
 		a.fire(func(t scenario.Trigger) bool {
 			return t.Kind == scenario.AtBytes && t.Channel == c.name && c.total >= int64(t.N)

@@ -71,6 +71,13 @@ type Rendezvous struct {
 	DiagnosticBytes uint64   `json:"diagnostic_bytes"`
 	Words           []uint64 `json:"words"`
 	WChar           uint64   `json:"wchar"` // /proc/PID/io
+	// What the kernel accounted to the process by then: its processor time in
+	// microseconds (in ticks, mostly of 10 ms), its resident peak, and how many
+	// descriptors it has open.
+	UserUS          int64 `json:"user_us"`
+	SystemUS        int64 `json:"system_us"`
+	PeakRSSBytes    int64 `json:"peak_rss_bytes"`
+	OpenDescriptors int   `json:"open_descriptors"`
 	// ReportRead and DiagnosticRead are the bytes that the host had read by then.
 	ReportRead     int64 `json:"report_read"`
 	DiagnosticRead int64 `json:"diagnostic_read"`
@@ -154,6 +161,8 @@ type Descriptor struct {
 	Device uint64 `json:"dev"`
 	Inode  uint64 `json:"ino"`
 	Access string `json:"access"` // r, w, rw
+	// Nonblocking is O_NONBLOCK of its description, where /proc/PID/fdinfo was read.
+	Nonblocking bool `json:"nonblocking"`
 }
 
 // HostEndpoint is an endpoint as the host knows it: both inodes of a socket
@@ -166,9 +175,11 @@ type HostEndpoint struct {
 }
 
 // Producers says how many processes mapping the fixture's library were alive
-// when the first byte of the report had been read.
+// when the first byte of the report had been read, and how many bytes of
+// storage the file system of the spool had given out by then; -1 is unknown.
 type Producers struct {
-	Alive int `json:"alive"`
+	Alive      int   `json:"alive"`
+	SpoolBytes int64 `json:"spool_bytes"`
 }
 
 // Exit is the wait status of the started process. Exactly one of Status and

@@ -18,7 +18,7 @@ import (
 var (
 	knobs    = []string{"channel", "terminal", "report", "diagnostic", "wall", "stall"}
 	requests = []string{"mode", "inputs", "capabilities", "validation", scenario.RequestPathSink, scenario.RequestSpillFolder, scenario.RequestWindow,
-		scenario.RequestSinkFD, scenario.RequestPhaseFD, scenario.RequestExplain, scenario.RequestHelp, scenario.RequestConvert, scenario.RequestTranspile}
+		scenario.RequestSinkFD, scenario.RequestPhaseFD, scenario.RequestExplain, scenario.RequestHelp, scenario.RequestConvert, scenario.RequestTranspile, scenario.RequestPrivate}
 	word     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
 	valued   = append([]string{"mode"}, knobs...) // whose value a launcher cannot do without
 	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -31,7 +31,7 @@ type Facade struct {
 	// Options are the arguments appended for a knob that a scenario sets
 	// (report, diagnostic, wall, stall), and for a request (mode, inputs,
 	// capabilities, validation, path_sink, spill_folder, window, sink_fd,
-	// phase_fd, explain, and the utilities help, csv2bin, transpile_only).
+	// phase_fd, explain, private, and the utilities help, csv2bin, transpile_only).
 	// {value} is the text verbatim. Those of channel and terminal are appended
 	// to every launch, with the contract's literal and the endpoint's number,
 	// unless a scenario says otherwise.

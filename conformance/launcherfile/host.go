@@ -50,6 +50,7 @@ type Disposition struct {
 	ReportBytes     string `toml:"report_bytes" json:"report_bytes"`
 	DiagnosticBytes string `toml:"diagnostic_bytes" json:"diagnostic_bytes"`
 	SinkBytes       string `toml:"sink_bytes" json:"sink_bytes"`
+	Storage         string `toml:"storage" json:"storage"` // bytes of storage that it granted
 }
 
 // The keys of Host.Options that stand for what a scenario asks.

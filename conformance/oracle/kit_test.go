@@ -130,7 +130,8 @@ type model struct {
 	delay      int64  // nanoseconds before the exit
 	noExit     bool
 	rss, read  int64
-	alive      int // producers at the first byte of report
+	alive      int   // producers at the first byte of report
+	spool      int64 // bytes given out by then
 	facts      Facts
 }
 
@@ -182,6 +183,7 @@ func successModel(t testing.TB) *model {
 	job := "usage.job.resources."
 	set(m.root, job+"report_bytes.used", strconv.Itoa(len(m.report)))
 	set(m.root, job+"sink_bytes.used", "0")
+	set(m.root, job+"sink_bytes.limit", "null")
 	set(m.root, job+"diagnostic_bytes.used", strconv.Itoa(len(m.diagnostic)))
 	return m
 }
@@ -282,7 +284,7 @@ func (m *model) events(w *evidence.Writer) {
 		w.Append(next(), "sink", evidence.ChannelFile("sink"), m.sink)
 	}
 	if len(m.report) > 0 {
-		w.EventAt(next(), evidence.Producers{Alive: m.alive})
+		w.EventAt(next(), evidence.Producers{Alive: m.alive, SpoolBytes: m.spool})
 		w.Append(next(), "report", evidence.ReportFile, m.report)
 	}
 	if m.late {

@@ -238,7 +238,7 @@ func (c nounCase) judge(t *testing.T, altered bool) Finding {
 
 func TestEveryNounCanHoldAndCanFail(t *testing.T) {
 	used := map[string]bool{}
-	for _, c := range slices.Concat(nounCases, finalizerCases) {
+	for _, c := range slices.Concat(nounCases, finalizerCases, usageCases) {
 		if f := c.judge(t, false); f.Verdict != Pass {
 			t.Errorf("%s: got %+v, want a pass", c.words, f)
 		}

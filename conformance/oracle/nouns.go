@@ -1,5 +1,7 @@
 package oracle
 
+import "fmt"
+
 // nouns are the words of the script language that assert. A word is added
 // here, in the manual of package script (generated from this table) and with a
 // test that shows it can fail.
@@ -28,6 +30,10 @@ var nouns = []noun{
 	{"catalog", "catalog CODE CLASS [ARG=KIND…] english=TEXT | catalog spelled CODE… | catalog kept", "the launcher's failure catalog: a row as of 1.8.0, not retryable, with exactly these args (KIND is integer, or a list of words; ARG? is optional) and this text; names and kinds as the catalog prescribes them; every row that was there before, unchanged", parseCatalog},
 	{"charged", "charged N", "report_charged_bytes", parseCharged},
 	{"usage", "usage [STAGE.]CELL member=value…", "a resource cell of the job, or of a stage", parseUsage},
+	{"usage-seen", "usage-seen processor | wall | memory | descriptors | scratch | work | arena", "cells of the producer's run, and of the job, beside what the host saw of the producer at its last rendezvous, of the launch and of the spool; what may be unavailable, and is, passes with a note or is not run", parseUsageSeen},
+	{"usage-filled", "usage-filled", "the job's times and channel counters are there, and a cell without a figure says so", bare(usageFilled)},
+	{"job-memory", "job-memory <=N", "the peaks of the job's memory cells, where there are any", parseJobMemory},
+	{"room-left", "room-left", "the record would fit its packet with every number and digest at its longest", bare(roomLeft)},
 	{"cleanup", "cleanup ENTRY=value…", "values of cleanup entries", parseCleanup},
 	{"record", "record PATH=value…", "a scalar of the record by its dotted path", parseRecord},
 	{"elapsed", "elapsed <DUR | >DUR", "from the launch to the supervisor's exit; the launcher's slack is added to an upper bound", parseElapsed},
@@ -35,8 +41,14 @@ var nouns = []noun{
 	{"after-control", "after-control ACTION <DUR", "from a control that was done to the supervisor's exit, with the slack", parseAfterControl},
 	{"probes", "probes denied NAME… | probes ok NAME…", "what the fixture's probes said", parseProbes},
 	{"control-probes", "control-probes ok NAME… | control-probes denied NAME… | control-probes ok-where-present NAME…", "what the same probes said with no supervision; ok-where-present: ok, or ENOSYS from a kernel that lacks it, which the report then says", parseControlProbes},
-	{"descriptors", "descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra", "the producer's descriptors, as it lists them and as the host sees them", parseDescriptors},
+	{"descriptors", "descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra | publishers-nonblocking", "the producer's descriptors, as it lists them and as the host sees them; those of an observed supervisor to its host", parseDescriptors},
 	{"identity", "identity isolated", "ids of its own, no capability, no way back, a filter; seen from outside", parseIdentity},
+	{"kill-domain", "kill-domain own", "the observed producer's memory control group holds neither the supervisor nor an observed finalizer", func(words []string) (test, error) {
+		if len(words) != 1 || words[0] != "own" {
+			return test{}, fmt.Errorf("want own")
+		}
+		return each(killDomain)
+	}},
 	{"survivors", "survivors none", "no process of the attempt outlived the supervisor, or the stop grace where it was killed", parseSurvivors},
 	{"observed", "observed member=value…", "what the host saw of the producer: threads children", parseObserved},
 	{"command", "command WHO has WORD… | command WHO lacks TEXT", "the command line of an observed process: these words, one after another; or no word with this text", parseCommand},
@@ -48,8 +60,8 @@ var nouns = []noun{
 	{"producers-at-first-report-byte", "producers-at-first-report-byte N", "live processes with the fixture's library when the report's first byte came", parseProducers},
 	{"ended-before-packet", "ended-before-packet ENDPOINT,…", "data endpoints that had ended when the packet was taken", parseEndedBefore},
 	{"faults", "faults N fired | faults RULE=N… | faults closed-once", "how many rules of the fault plan did all that they were asked; how often a rule acted; a descriptor whose close was made to fail is not closed again, as a rule that marks every close shows", parseFaults},
-	{"disposition", "disposition accepted | none | rejected CODE [arg=value…] [authority=host|supervisor] | supervisor exit=N | supervisor signal=N | record none | record believed | record PATH=value… | prefix CHANNEL bytes=N | nothing-left | attempt-known", "what the host under test decided, once, with no accepted result beside a rejection; none: it did not come to decide, and accepted nothing; how it says the supervisor ended; what it believed, or members of that; what it saw; that nothing else is left; that it names its attempt", parseDisposition},
-	{"relayed", "relayed WHAT | relayed WHAT detail TEXT", "what the relay in the supervisor's place saw or did: started, received, edited, sent, forwarded, cancelled, killed, stopped, held, supervised, ends", parseRelayed},
+	{"disposition", "disposition accepted | none | rejected CODE [arg=value…] [authority=host|supervisor] | supervisor exit=N | supervisor signal=N | record none | record believed | record PATH=value… | prefix CHANNEL bytes=N | storage N | nothing-left | attempt-known", "what the host under test decided, once, with no accepted result beside a rejection; none: it did not come to decide, and accepted nothing; how it says the supervisor ended; what it believed, or members of that; what it saw; what storage it granted; that nothing else is left; that it names its attempt", parseDisposition},
+	{"relayed", "relayed WHAT | relayed WHAT detail TEXT | relayed WHAT before-producer", "what the relay in the supervisor's place saw or did: started, received, edited, sent, forwarded, cancelled, killed, stopped, held, supervised, ends", parseRelayed},
 	{"attempts", "attempts same-outcome", "all attempts of the launch have the same exit, class, failure and report", parseAttempts},
 }
 

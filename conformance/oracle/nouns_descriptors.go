@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchstone/conformance/evidence"
+	"touchstone/conformance/scenario"
 )
 
 // held is one descriptor of the producer, as its fixture listed it or as the
@@ -25,6 +26,9 @@ func (h held) String() string {
 func parseDescriptors(words []string) (test, error) {
 	if err := exactly(words, 1); err != nil {
 		return test{}, err
+	}
+	if words[0] == "publishers-nonblocking" {
+		return each(publishersNonblocking)
 	}
 	judges := map[string]func(*view, []held, *wants){
 		"allowed-only":         allowedOnly,
@@ -175,4 +179,21 @@ func noExtra(v *view, table []held, w *wants) {
 	if extras == 0 {
 		w.undecided(Broken, "no extra descriptor was given to the launcher")
 	}
+}
+
+// publishersNonblocking: the supervisor, seen while it publishes, would wait in
+// no write to an endpoint of its host.
+//
+// Rules: R17.
+func publishersNonblocking(v *view, w *wants) {
+	seen := map[string]bool{}
+	for _, o := range evidence.All[evidence.Observe](v.attempt) {
+		for _, d := range o.Body.Descriptors {
+			if o.Body.Who == scenario.Supervisor && slices.Contains([]string{"report", "diagnostic", "sink"}, d.Name) {
+				seen[d.Name] = true
+				w.that(d.Nonblocking, fmt.Sprintf("descriptor %d, the %s endpoint, blocks", d.Number, d.Name), "nonblocking")
+			}
+		}
+	}
+	w.that(seen["report"], "no supervisor with its report endpoint was observed", "one that publishes")
 }

@@ -18,6 +18,7 @@ type Host struct {
 	Code, Args, Authority, HostWord         string
 	Exit, Signal, Record, Attempt           string
 	ReportBytes, DiagnosticBytes, SinkBytes string
+	Storage                                 string
 }
 
 // parseDisposition reads: accepted | none | rejected CODE [arg=value…] [authority=host|supervisor] |
@@ -41,6 +42,8 @@ func parseDisposition(words []string) (test, error) {
 		return parseHostWait(words[1:])
 	case "prefix":
 		return parsePrefix(words[1:])
+	case "storage":
+		return parseGrantedStorage(words[1:])
 	}
 	return test{}, fmt.Errorf("unknown %q", words[0])
 }
@@ -324,8 +327,30 @@ func parsePrefix(words []string) (test, error) {
 	})
 }
 
+// parseGrantedStorage reads N: the bytes of storage that the host says it granted.
+//
+// Rules: R09.
+func parseGrantedStorage(words []string) (test, error) {
+	c, err := parseCondition("storage=" + strings.Join(words, " "))
+	if len(words) != 1 || err != nil {
+		return test{}, fmt.Errorf("want N")
+	}
+	return hosted(func(v *view, w *wants) {
+		switch path, d := v.facts.Host.Storage, v.decision(w); {
+		case d == nil:
+		case path == "":
+			w.undecided(NotRun, "the launcher file has no member for the granted storage")
+		default:
+			c.judge(d.dotted(path), w)
+		}
+	})
+}
+
 // parseRelayed reads WHAT, or WHAT detail TEXT: the relay saw or did it.
 func parseRelayed(words []string) (test, error) {
+	if len(words) == 2 && words[1] == "before-producer" {
+		return hosted(func(v *view, w *wants) { v.before(words[0], w) })
+	}
 	if len(words) != 1 && (len(words) != 3 || words[1] != "detail") {
 		return test{}, fmt.Errorf("want WHAT, or WHAT detail TEXT")
 	}
@@ -336,4 +361,16 @@ func parseRelayed(words []string) (test, error) {
 			w.that(lines[0].Detail == words[2], lines[0].Detail, words[2])
 		}
 	})
+}
+
+// before: the relay did it before any producer was seen.
+func (v *view) before(what string, w *wants) {
+	lines := v.did(what)
+	seen := int64(0)
+	for _, r := range evidence.All[evidence.Rendezvous](v.attempt) {
+		seen = r.Mono
+		break
+	}
+	w.that(seen > 0, "no producer was seen", "one at a rendezvous")
+	w.that(len(lines) > 0 && lines[0].At < seen, fmt.Sprintf("%d lines of it, the producer at %d", len(lines), seen), what+" before the producer")
 }

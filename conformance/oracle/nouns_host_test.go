@@ -67,6 +67,7 @@ var hostCases = []hostCase{
 	{words: "disposition record limits.wall_ms.effective>=1", disposition: acceptedText, change: replacing(`"effective":5`, `"effective":null`)},
 	{words: "disposition record limits.wall_ms.effective>=1", disposition: acceptedText, change: replacing(`{"limits":{"wall_ms":{"effective":5}}}`, `null`)},
 	{words: "disposition prefix report bytes=10", disposition: rejectedText, change: replacing(`"bytes":10`, `"bytes":11`)},
+	{words: "disposition storage 10", disposition: rejectedText, change: replacing(`"bytes":10`, `"bytes":11`)},
 	{words: "disposition nothing-left", disposition: rejectedText, change: leaving("report.partial")},
 	{words: "disposition nothing-left", disposition: rejectedText, change: func(m *hostModel) {
 		m.extra = append(m.extra, evidence.Leftover{What: "file", Detail: "spool/x"})
@@ -82,7 +83,8 @@ func (c hostCase) judge(t *testing.T, changed bool) Finding {
 		relayed: []evidence.Relayed{{Did: "started"}, {Did: "supervised", Detail: "exit=0"}, {Did: "killed"}},
 		facts: Facts{Host: Host{File: "disposition", Report: "report", Sink: "sink", Outcome: "outcome", Accepted: "accepted", Rejected: "rejected",
 			Code: "cause.code", Args: "cause.args", Authority: "cause.authority", HostWord: "host", Exit: "supervisor.exit_status",
-			Signal: "supervisor.signal", Record: "record", Attempt: "attempt_id", ReportBytes: "channels.report.bytes"}}}
+			Signal: "supervisor.signal", Record: "record", Attempt: "attempt_id", ReportBytes: "channels.report.bytes",
+			Storage: "channels.report.bytes"}}}
 	switch c.disposition {
 	case "":
 		h.results = nil
@@ -120,5 +122,23 @@ func TestHostNounsCanHoldAndCanFail(t *testing.T) {
 	m := successModel(t)
 	if f := Check("T27.16", []string{"disposition", "accepted"}, []*evidence.Attempt{m.build(t)}, m.facts); f.Verdict != Broken {
 		t.Errorf("without a host: %+v", f)
+	}
+}
+
+func TestRelayedBeforeProducer(t *testing.T) {
+	for _, c := range []struct {
+		at      int64
+		stops   bool
+		verdict Verdict
+	}{{0, true, Pass}, {1 << 62, true, Fail}, {0, false, Fail}} {
+		m := successModel(t)
+		m.scenario.Kind, m.packets, m.noEnd = scenario.Hosted, 0, true
+		m.extra = []evidence.Body{evidence.Relayed{Did: "started", At: c.at}}
+		if c.stops {
+			m.extra = append(m.extra, evidence.Rendezvous{PID: 3, Point: 1})
+		}
+		if f := Check("T2.60", []string{"relayed", "started", "before-producer"}, []*evidence.Attempt{m.build(t)}, m.facts); f.Verdict != c.verdict {
+			t.Errorf("%+v: got %+v", c, f)
+		}
 	}
 }

@@ -312,3 +312,47 @@ func consecutive(argv, words []string) bool {
 	}
 	return false
 }
+
+// killDomain: what runs out of memory in the producer's control group kills
+// nobody outside of it, as neither its supervisor nor its finalizer is inside.
+//
+// Rules: R02.
+func killDomain(v *view, w *wants) {
+	finalizers := []evidence.Observe{}
+	for _, o := range evidence.All[evidence.Observe](v.attempt) {
+		if o.Body.Who == scenario.Finalizer {
+			finalizers = append(finalizers, o.Body)
+		}
+	}
+	for _, o := range v.observed(w) {
+		own := memoryGroup(o.Cgroup)
+		if own == "" {
+			w.undecided(NotRun, "needs control groups that account memory")
+			continue
+		}
+		w.that(!inside(memoryGroup(o.SupervisorCgroup), own), fmt.Sprintf("supervisor in %q, producer in %q", memoryGroup(o.SupervisorCgroup), own), "the supervisor outside")
+		for _, f := range finalizers {
+			w.that(!inside(memoryGroup(f.Cgroup), own), fmt.Sprintf("finalizer in %q, producer in %q", memoryGroup(f.Cgroup), own), "the finalizer outside")
+		}
+	}
+}
+
+// memoryGroup is the path of the group that accounts memory; "" without one.
+func memoryGroup(lines []string) string {
+	unified := ""
+	for _, line := range lines {
+		fields := strings.SplitN(line, ":", 3)
+		switch {
+		case len(fields) != 3:
+		case slices.Contains(strings.Split(fields[1], ","), "memory"):
+			return fields[2]
+		case fields[1] == "":
+			unified = fields[2]
+		}
+	}
+	return unified
+}
+
+func inside(path, group string) bool {
+	return path == group || strings.HasPrefix(path, strings.TrimSuffix(group, "/")+"/")
+}

@@ -7,7 +7,9 @@ import "slices"
 // It is filled in init because suiteRules refer to it.
 var rules []rule
 
-func init() { rules = slices.Concat(recordRules, successRules, placeRules, usageRules, suiteRules) }
+func init() {
+	rules = slices.Concat(recordRules, successRules, placeRules, statusRules, usageRules, suiteRules)
+}
 
 // recordRules hold of every attempt that is owed a record (T1.19) and of every
 // packet (all others).
@@ -71,6 +73,11 @@ var successRules = []rule{
 	{"T1.73", (*view).claimsSuccess, nothingUnknown},
 }
 
+// statusRules say what T1.66 says, of the packet that the host counted.
+var statusRules = []rule{
+	{"T27.19", packetSeen, statusCountsItself},
+}
+
 // placeRules hold of every attempt whose producer was seen alive.
 var placeRules = []rule{
 	{"T22.13", sawMounts, hostNotMounted},
@@ -88,4 +95,5 @@ var usageRules = []rule{
 	{"T34.25", packetSeen, nil}, {"T34.26", packetSeen, nil}, {"T34.27", packetSeen, nil},
 	{"T34.28", packetSeen, nil}, {"T34.29", packetSeen, nil}, {"T34.30", packetSeen, nil},
 	{"T34.31", packetSeen, nil}, {"T34.39", (*view).claimsSuccess, usageMatchesChannels},
+	{"T34.40", packetSeen, admittedUsage},
 }

@@ -59,6 +59,14 @@ func (s Scenario) SpoolBytes() uint64 {
 	return report + spoolSlack
 }
 
+// SpoolHolds is what the spool really has room for.
+func (s Scenario) SpoolHolds() uint64 {
+	if s.Spool.Real != 0 {
+		return s.Spool.Real
+	}
+	return s.SpoolBytes()
+}
+
 // BarCount is the number of bars of the OHLCV file.
 func (s Scenario) BarCount() int {
 	if s.Bars == 0 {

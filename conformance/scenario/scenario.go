@@ -141,6 +141,10 @@ const (
 // RequestExplain has the supervisor say, on its diagnostics, why it refuses.
 const RequestExplain = "explain"
 
+// RequestPrivate is a variable by which a launcher tells its own nested launch
+// something, preset by the caller.
+const RequestPrivate = "private"
+
 // The utilities, which are protocols of their own and excluded under supervision.
 const (
 	RequestHelp      = "help"
@@ -170,12 +174,14 @@ const (
 	Namespaces  = "namespaces" // the kernel refuses new ones
 	Filters     = "filters"    // the kernel refuses seccomp
 	Privilege   = "privilege"  // no capability
+	Groups      = "groups"     // no control group file system is mounted
 	Descriptors = "descriptors"
 )
 
 // Spool is the bounded storage that the host supplies.
 type Spool struct {
-	Bytes uint64 `json:"bytes"` // 0: enough for the report grant, see SpoolBytes
+	Bytes uint64 `json:"bytes"`         // 0: enough for the report grant, see SpoolBytes
+	Real  uint64 `json:"real,omitzero"` // what the file system really holds; 0: as much
 }
 
 // Endpoints says what stands for the host's endpoints (R03). "" is the usual:
@@ -262,7 +268,7 @@ const (
 // Action is what a control does.
 type Action struct {
 	Kind    string `json:"kind"`
-	Who     string `json:"who"`     // of kill, stop, continue, observe
+	Who     string `json:"who"`     // of kill, stop, continue, observe, plant
 	Signal  string `json:"signal"`  // of kill: KILL, TERM, …; "" is KILL
 	Channel string `json:"channel"` // of close, pause, resume, hold
 	Word    int    `json:"word"`    // of poke: index into the fixture's state words, 0..7
@@ -276,6 +282,7 @@ const (
 	DoContinue = "continue"
 	DoCancel   = "cancel" // by the launcher's own control path
 	DoObserve  = "observe"
+	DoPlant    = "plant" // a process that stays, in that one's pid namespace and control groups
 	DoPoke     = "poke"
 	DoClose    = "close" // the host's end of an endpoint
 	DoPause    = "pause" // the reader of an endpoint

@@ -22,7 +22,7 @@ func TestEncodeDecodeKeepsEverything(t *testing.T) {
 	s := Scenario{Version: 1, Test: "T23", Script: "T23-x", Cell: Cell{"entrypoint", "jailed"}, Number: 7, Kind: Control,
 		Operation: Validation, Mode: "STREAMED", Fixture: Fixture{"send", map[string]string{"a": "b=\x01"}, "p.bin"},
 		Options: []Option{{"wall", "env", " 5\t"}, {"wall", "cli", ""}}, Grants: Grants{Report: n(0), Memory: n(1 << 52)},
-		PlannedSink: n(9), Spool: Spool{1}, Withheld: []string{"terminal"}, Admission: "cut", Deprived: "filters",
+		PlannedSink: n(9), Spool: Spool{Bytes: 1}, Withheld: []string{"terminal"}, Admission: "cut", Deprived: "filters",
 		Endpoints: Endpoints{Report: "stream", Terminal: "same:report", Numbers: map[string]int{"terminal": 900}}, ExtraDescriptors: 3,
 		Inputs: map[string]string{"x": "1"}, Requests: map[string]string{"path_sink": "/x"}, Bars: 8,
 		Source: &Source{"a.cpp", "int x;"}, Tools: map[string]map[string]string{"binder": {"out": "9"}}, Unmounted: []string{"ohlcv"}, Paces: []Pace{{"report", 1, 2}}, HangMS: 99, Faults: []string{},

@@ -68,7 +68,7 @@ func (s Scenario) checkHead() error {
 func CheckDeprived(what string) error {
 	kind, text, counted := strings.Cut(what, "=")
 	if !counted {
-		return oneOf("deprived", kind, "", Namespaces, Filters, Privilege)
+		return oneOf("deprived", kind, "", Namespaces, Filters, Privilege, Groups)
 	}
 	if n, err := strconv.ParseUint(text, 10, 16); err != nil || n < 3 {
 		return fmt.Errorf("deprived %q: want a number from 3 on", what)
@@ -88,7 +88,7 @@ func (s Scenario) checkFixture() error {
 	}
 	for name := range s.Requests {
 		if err := oneOf("request", name, RequestPathSink, RequestSpillFolder, RequestWindow, RequestSinkFD, RequestPhaseFD, RequestExplain,
-			RequestHelp, RequestConvert, RequestTranspile); err != nil {
+			RequestHelp, RequestConvert, RequestTranspile, RequestPrivate); err != nil {
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func (t Trigger) check() error {
 
 func (a Action) check() error {
 	switch a.Kind {
-	case DoKill, DoStop, DoContinue, DoObserve:
+	case DoKill, DoStop, DoContinue, DoObserve, DoPlant:
 		if a.Kind == DoObserve && a.Who == Storage {
 			return nil
 		}

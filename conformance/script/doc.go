@@ -58,8 +58,9 @@
 // DUR, stopped DUR (that long after a stop of the supervisor), and CHANNEL
 // bytes N or CHANNEL eof with report, diagnostic or sink. Actions are kill WHO
 // [SIGNAL], stop WHO, continue WHO, observe WHO, observe storage, cancel, poke WORD VALUE, close, pause or
-// resume CHANNEL, and hold diagnostic (the host keeps one more writer of the
-// producer's own stream). A cancel of a stopped supervisor is done once the
+// resume CHANNEL, hold diagnostic (the host keeps one more writer of the
+// producer's own stream), and plant WHO: a process that nobody of the launcher
+// started, in that one's namespace and control groups, which stays. A cancel of a stopped supervisor is done once the
 // signal waits there; a supervisor that is continued must have stood still till
 // then. After the actions of a rendezvous the producer goes on,
 // unless it was killed. A control other than observe, pause and resume that
@@ -133,8 +134,8 @@
 //		assert; see the nouns
 //	control
 //		run the fixture with no supervision
-//	deprive namespaces|filters|privilege|descriptors=N
-//		what the launcher is started without; N: no number from there on
+//	deprive namespaces|filters|privilege|groups|descriptors=N
+//		what the launcher is started without; groups: no control groups are mounted; N: no number from there on
 //	document NAME BASE [op…]
 //		build exact bytes; sets $NAME_size
 //	endpoint NAME=KIND…
@@ -185,8 +186,8 @@
 //		what is asked for, mode-size a mode of so many letters; an option is one of the launcher file's own
 //	source NAME.cpp|NAME.pine
 //		the strategy as a file of this script (or NAME.ABI.cpp, for one ABI), made a library by the launcher's own tools
-//	spool N
-//		bytes of the host's spool
+//	spool N [real=M]
+//		bytes of the host's spool; what it really holds, where that is another
 //	tool NAME [key=value…]
 //		a stand-in for the transpiler, compiler or binder: fixtures/native/tool.c
 //	unmounted strategy|ohlcv…
@@ -218,12 +219,12 @@
 //		the command line of an observed process: these words, one after another; or no word with this text
 //	control-probes ok NAME… | control-probes denied NAME… | control-probes ok-where-present NAME…
 //		what the same probes said with no supervision; ok-where-present: ok, or ENOSYS from a kernel that lacks it, which the report then says
-//	descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra
-//		the producer's descriptors, as it lists them and as the host sees them
+//	descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra | publishers-nonblocking
+//		the producer's descriptors, as it lists them and as the host sees them; those of an observed supervisor to its host
 //	diagnostics equal TEXT | size N | pattern N | first N of-pattern | contain TEXT | lack TEXT
 //		the bytes of the diagnostic endpoint, without what the harness may add; pattern: exactly N bytes of the fixtures' pattern, first: at most N
-//	disposition accepted | none | rejected CODE [arg=value…] [authority=host|supervisor] | supervisor exit=N | supervisor signal=N | record none | record believed | record PATH=value… | prefix CHANNEL bytes=N | nothing-left | attempt-known
-//		what the host under test decided, once, with no accepted result beside a rejection; none: it did not come to decide, and accepted nothing; how it says the supervisor ended; what it believed, or members of that; what it saw; that nothing else is left; that it names its attempt
+//	disposition accepted | none | rejected CODE [arg=value…] [authority=host|supervisor] | supervisor exit=N | supervisor signal=N | record none | record believed | record PATH=value… | prefix CHANNEL bytes=N | storage N | nothing-left | attempt-known
+//		what the host under test decided, once, with no accepted result beside a rejection; none: it did not come to decide, and accepted nothing; how it says the supervisor ended; what it believed, or members of that; what it saw; what storage it granted; that nothing else is left; that it names its attempt
 //	elapsed <DUR | >DUR
 //		from the launch to the supervisor's exit; the launcher's slack is added to an upper bound
 //	ended-before-packet ENDPOINT,…
@@ -242,6 +243,10 @@
 //		the fixture take_snapshot saw that no snapshot would come, or its run was over at once after its rendezvous
 //	identity isolated
 //		ids of its own, no capability, no way back, a filter; seen from outside
+//	job-memory <=N
+//		the peaks of the job's memory cells, where there are any
+//	kill-domain own
+//		the observed producer's memory control group holds neither the supervisor nor an observed finalizer
 //	limits KNOB requested=V granted=V effective=V
 //		one limit of the record; knobs report diagnostic wall stall
 //	memory supervisor <=N
@@ -272,10 +277,12 @@
 //		a scalar of the record by its dotted path
 //	refused
 //		complete=false, a nonzero exit, a failure, and on the report nothing or one failure document
-//	relayed WHAT | relayed WHAT detail TEXT
+//	relayed WHAT | relayed WHAT detail TEXT | relayed WHAT before-producer
 //		what the relay in the supervisor's place saw or did: started, received, edited, sent, forwarded, cancelled, killed, stopped, held, supervised, ends
 //	report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE | measures [size<=N] [MEMBER<=N]
 //		the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own; measures: bytes of the whole, or of the text of a member (a.b of one within; none has 0), also with >= and =
+//	room-left
+//		the record would fit its packet with every number and digest at its longest
 //	sink absent | internal | exported | verified | unverified | unpublished | as-ended | equals DOC
 //		the native sink: the absent form of an unused one; captured and written nowhere; equal to the external sink's bytes and its trailer; by a finalizer that ended well, or that could tell nothing; no byte on the external sink; the finalizer's end as the kernel tells it, where a control awaits that; its bytes
 //	storage logical=N allocated=N
@@ -288,4 +295,8 @@
 //		bytes of the external sink that the host read after the first byte of the report
 //	usage [STAGE.]CELL member=value…
 //		a resource cell of the job, or of a stage
+//	usage-filled
+//		the job's times and channel counters are there, and a cell without a figure says so
+//	usage-seen processor | wall | memory | descriptors | scratch | work | arena
+//		cells of the producer's run, and of the job, beside what the host saw of the producer at its last rendezvous, of the launch and of the spool; what may be unavailable, and is, passes with a note or is not run
 package script

@@ -264,7 +264,7 @@ func profileFacts(profiles map[string]launcherfile.Profile) map[string]oracle.Pr
 
 func hostFacts(d launcherfile.Disposition) oracle.Host {
 	return oracle.Host{File: d.File, Report: d.Report, Sink: d.Sink, Outcome: d.Outcome, Accepted: d.Accepted, Rejected: d.Rejected,
-		Code: d.Code, Args: d.Args, Authority: d.Authority, HostWord: d.HostWord, Exit: d.Exit, Signal: d.Signal, Record: d.Record,
+		Code: d.Code, Args: d.Args, Authority: d.Authority, HostWord: d.HostWord, Storage: d.Storage, Exit: d.Exit, Signal: d.Signal, Record: d.Record,
 		Attempt: d.Attempt, ReportBytes: d.ReportBytes, DiagnosticBytes: d.DiagnosticBytes, SinkBytes: d.SinkBytes}
 }
 

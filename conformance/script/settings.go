@@ -182,9 +182,16 @@ func setBars(s *scenario.Scenario, words []string) error {
 	return err
 }
 
-func setSpool(s *scenario.Scenario, words []string) error {
-	n, err := one(words, 1<<40)
-	s.Spool.Bytes = n
+func setSpool(s *scenario.Scenario, words []string) (err error) {
+	s.Spool = scenario.Spool{}
+	if len(words) == 2 {
+		text, found := strings.CutPrefix(words[1], "real=")
+		if s.Spool.Real, err = one([]string{text}, 1<<40); err != nil || !found || s.Spool.Real == 0 {
+			return fmt.Errorf("%q: want real=N", words[1])
+		}
+		words = words[:1]
+	}
+	s.Spool.Bytes, err = one(words, 1<<40)
 	return err
 }
 
@@ -317,7 +324,7 @@ func parseAction(words []string) (scenario.Action, error) {
 		return a, fmt.Errorf("unknown action %q", strings.Join(words, " "))
 	}
 	switch a.Kind {
-	case scenario.DoKill, scenario.DoStop, scenario.DoContinue, scenario.DoObserve:
+	case scenario.DoKill, scenario.DoStop, scenario.DoContinue, scenario.DoObserve, scenario.DoPlant:
 		a.Who = rest[0]
 		if a.Kind == scenario.DoObserve && a.Who == scenario.Storage {
 			return a, nil

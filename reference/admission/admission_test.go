@@ -331,12 +331,21 @@ func TestAliases(t *testing.T) {
 }
 
 func TestProbeArena(t *testing.T) {
-	memory := func(size int64) int {
-		fd, err := unix.MemfdCreate("arena", unix.MFD_CLOEXEC)
+	memory := func(size int64, flags ...int) int {
+		fd, err := unix.MemfdCreate("arena", append(flags, 0)[0]|unix.MFD_CLOEXEC)
 		opened(t, fd, errors.Join(err, unix.Ftruncate(fd, size)))
 		return fd
 	}
 	_, write := pipePair(t)
+	fixed := memory(8192, unix.MFD_ALLOW_SEALING)
+	if _, err := probeArena(fixed); err != nil {
+		t.Error(err)
+	}
+	for _, size := range []int64{4096, 12288} {
+		if err := unix.Ftruncate(fixed, size); !errors.Is(err, unix.EPERM) {
+			t.Errorf("an admitted arena can be made %d bytes: %v", size, err)
+		}
+	}
 	if _, err := probeArena(memory(4096)); err != nil {
 		t.Error(err)
 	}

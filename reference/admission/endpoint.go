@@ -136,7 +136,9 @@ func aliases(endpoints []endpoint) error {
 }
 
 // probeArena looks at the attempt arena: shared memory of at least one page,
-// open for reading and writing. It returns the size. Rules: C-70.
+// open for reading and writing. It returns the size, which it fixes where the
+// host's memory can be sealed: a producer is not to have more than was admitted.
+// What cannot is bounded by the producer's file limit alone. Rules: C-70.
 func probeArena(fd int) (bytes int64, err error) {
 	_, mode, err := identify("arena", fd)
 	if err != nil {
@@ -157,6 +159,10 @@ func probeArena(fd int) (bytes int64, err error) {
 		return 0, wrap("arena", fd, fmt.Errorf("%d bytes, less than a page", stat.Size))
 	case flags&unix.O_ACCMODE != unix.O_RDWR:
 		return 0, wrap("arena", fd, errors.New("not open for reading and writing"))
+	}
+	const fixed = unix.F_SEAL_GROW | unix.F_SEAL_SHRINK
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, fixed); err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EINVAL) {
+		return 0, wrap("arena", fd, err)
 	}
 	return stat.Size, nil
 }

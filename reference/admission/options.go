@@ -43,6 +43,7 @@ var options = []option{
 	{flag: "--fed-start-ms", shell: "PINEFORGE_FED_START_MS", engine: true},
 	{flag: "--report-sink", engine: true},
 	{flag: "--report-sink-fd", engine: true},
+	{flag: "--spill-folder"}, // S keeps everything in the spool: it is refused or of no use (C-70)
 	{flag: "--run-phase-fd", shell: "PINEFORGE_RUN_PHASE_FD", utility: true},
 	{flag: "--csv2bin", utility: true},
 	{flag: "--help", bare: true, utility: true},

@@ -149,6 +149,8 @@ func (r *Request) sinks(given values) error {
 		return errors.New("argument --report-sink: empty")
 	case path && given["--profile"] == Jailed:
 		return errors.New("argument --report-sink: not in the jailed profile")
+	case given.given("--spill-folder") && given["--profile"] == Jailed:
+		return errors.New("argument --spill-folder: not in the jailed profile")
 	}
 	return err
 }

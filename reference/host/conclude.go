@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 
 	"touchstone/contracts"
@@ -27,7 +28,7 @@ func (a *attempt) conclude() int {
 	observed.Left = reaped.Processes
 	verdict := Judge(observed)
 	verdict.Findings = append(a.notes, verdict.Findings...)
-	if a.options.NamedSink != "" {
+	if a.options.NamedSink != "" && a.named(verdict) {
 		a.placed = []string{a.options.NamedSink} // by S
 	}
 	if verdict.Accepted {
@@ -55,6 +56,23 @@ func (a *attempt) conclude() int {
 		return say(ExitRejected, verdict)
 	}
 	return ExitAccepted
+}
+
+// named: what has the named sink's name may be S's. It is somebody else's where it
+// stood there before the launch, and where S says that it has left nothing.
+//
+// Rules: R15, C-35.
+func (a *attempt) named(v Verdict) bool {
+	var told struct {
+		Complete bool `json:"complete"`
+		Cleanup  struct {
+			Removed struct {
+				Value bool `json:"value"`
+			} `json:"artifacts_removed"`
+		} `json:"cleanup"`
+	}
+	nothing := v.Record != nil && json.Unmarshal(v.Record, &told) == nil && !told.Complete && told.Cleanup.Removed.Value
+	return v.Accepted || !nothing && !a.manifest.stoodBefore()
 }
 
 // unaccepted are the results that have their names and must lose them.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -353,4 +355,42 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("taken for a record: %q", packet)
 		}
 	})
+}
+
+// A file of the named sink's name is S's to lose only if S can have made it.
+func TestStrangerAtTheNamedSinkStays(t *testing.T) {
+	target := filepath.Join(t.TempDir(), "sink")
+	record := func(removed bool) []byte {
+		return fmt.Appendf(nil, `{"complete":false,"cleanup":{"artifacts_removed":{"value":%t}}}`, removed)
+	}
+	if err := os.WriteFile(target, []byte("another's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stood := identity(target)
+	for name, c := range map[string]struct {
+		before string
+		record []byte
+		ours   bool
+	}{
+		"S told nothing":             {"", nil, true},
+		"S left something":           {"", record(false), true},
+		"S says that it left none":   {"", record(true), false},
+		"it stood there before":      {stood, nil, false},
+		"another stood there before": {"1:2:3", nil, true},
+	} {
+		a := &attempt{manifest: Manifest{NamedSink: true, Sink: File{Target: target}, Before: c.before}}
+		if got := a.named(Verdict{Record: c.record}); got != c.ours {
+			t.Errorf("%s: ours %t, want %t", name, got, c.ours)
+		}
+	}
+}
+
+func TestProvisionalNameHasRoom(t *testing.T) {
+	id := strings.Repeat("a", 32)
+	for _, size := range []int{1, 213, 214, 220, 255} {
+		name := filepath.Base(provisional("/x/"+strings.Repeat("n", size), id))
+		if len(name) > 255 || !strings.HasSuffix(name, "."+id+".partial") || !strings.HasPrefix(name, ".n") {
+			t.Errorf("%d bytes: %q of %d", size, name, len(name))
+		}
+	}
 }

@@ -41,9 +41,11 @@ func poll(fds []unix.PollFd, wait time.Duration) error {
 }
 
 // provisional is the private name of a file until it is accepted: beside its
-// target, so that a rename is all that is left to do.
+// target, so that a rename is all that is left to do. A long name is cut in it,
+// as a name has at most 255 bytes.
 func provisional(path, attempt string) string {
-	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+attempt+".partial")
+	name, rest := filepath.Base(path), "."+attempt+".partial"
+	return filepath.Join(filepath.Dir(path), "."+name[:min(len(name), unix.NAME_MAX-1-len(rest))]+rest)
 }
 
 // create makes a private file that did not exist.

@@ -115,7 +115,7 @@ func newChannel(cap int64) (*stream, int, error) {
 }
 
 func newMemory(name string, size int64) (int, error) {
-	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING) // S may fix its size
 	if err == nil {
 		err = unix.Ftruncate(fd, size)
 	}

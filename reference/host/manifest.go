@@ -26,6 +26,7 @@ type Manifest struct {
 	Diagnostics  File         `json:"diagnostics"`
 	Sink         File         `json:"sink"`       // the stream's, or the named one that S makes
 	NamedSink    bool         `json:"named_sink"` // S itself renames the sink into place
+	Before       string       `json:"before"`     // what had the named sink's name before the launch, "" for nothing
 	Disposition  File         `json:"disposition"`
 	Admission    Admission    `json:"admission"`
 	ControlGroup ControlGroup `json:"control_group"`
@@ -64,13 +65,29 @@ func newManifest(o *Options, attempt string) (Manifest, error) {
 	}
 	below, err := ownGroups()
 	sink := o.Sink
+	before := ""
 	if o.NamedSink != "" {
-		sink = o.NamedSink
+		sink, before = o.NamedSink, identity(o.NamedSink)
 	}
 	return Manifest{Version: 1, AttemptID: attempt, Files: filesNone, Report: file(o.Report), Diagnostics: file(o.Diagnostics),
-		Sink: file(sink), NamedSink: o.NamedSink != "", Disposition: file(o.Disposition),
+		Sink: file(sink), NamedSink: o.NamedSink != "", Before: before, Disposition: file(o.Disposition),
 		Admission:    o.admission(filepath.Join(o.Spool, "attempt-"+attempt)),
 		ControlGroup: ControlGroup{below, "touchstone-" + attempt + "-"}}, err
+}
+
+// stoodBefore: the named sink's name still stands for what it stood for before
+// the launch, which S has never touched.
+func (m *Manifest) stoodBefore() bool {
+	return m.NamedSink && m.Before != "" && identity(m.Sink.Target) == m.Before
+}
+
+// identity tells a file from every other of its name; "" where there is none.
+func identity(path string) string {
+	var stat unix.Stat_t
+	if unix.Lstat(path, &stat) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d:%d", stat.Dev, stat.Ino, stat.Ctim.Nano())
 }
 
 // write makes the manifest last and returns a locked descriptor: the lock tells

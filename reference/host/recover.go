@@ -92,7 +92,7 @@ func (m *Manifest) results(accepted bool) (targets []string) {
 	}
 	for _, f := range []File{m.Report, m.Sink} {
 		var stat unix.Stat_t
-		if gone := errors.Is(unix.Lstat(f.Provisional, &stat), unix.ENOENT); gone || m.NamedSink && f == m.Sink {
+		if gone := errors.Is(unix.Lstat(f.Provisional, &stat), unix.ENOENT); (gone || m.NamedSink && f == m.Sink) && !(f == m.Sink && m.stoodBefore()) {
 			targets = append(targets, f.Target)
 		}
 	}

@@ -61,6 +61,7 @@ type attempt struct {
 	exporting   bool          // the sink's publication has begun
 	graceAt     time.Duration // when a requested stop becomes a kill; 0 for never
 	stopBy      time.Duration // when S stops waiting for the domain; 0 for never
+	waitAt      time.Duration // when a wait that has failed is tried again
 	finalizerBy time.Duration // when S stops waiting for the finalizer; 0 for never
 	asked       bool          // the survivor question is open
 	withdrawn   bool          // a creation call whose name was lost

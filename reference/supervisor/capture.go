@@ -101,7 +101,7 @@ func (a *attempt) onReceipt() []outcome.Observation {
 func (a *attempt) onFinalizer() []outcome.Observation {
 	s, v := a.sink, a.sink.finalizer
 	if err := v.reap(); err != nil || !v.ended {
-		return a.faulty(err)
+		return a.unwaited(err)
 	}
 	a.told.finalizer, a.finalizerBy = true, 0
 	seen := append(a.faulty(v.hear()), outcome.FinalizerEnded())

@@ -45,7 +45,7 @@ func (a *attempt) onNotification() []outcome.Observation {
 func (a *attempt) onProducer() []outcome.Observation {
 	status, done, err := a.domain.ReapProducer()
 	if err != nil || !done {
-		return a.faulty(err)
+		return a.unwaited(err)
 	}
 	a.reaped, a.status = true, status
 	a.times.ended, a.spent.ended = a.now(), spent()
@@ -56,6 +56,18 @@ func (a *attempt) onProducer() []outcome.Observation {
 	}
 	return seen
 }
+
+// unwaited is a wait that told nothing. One that failed leaves its descriptor
+// ready: it is tried again, but not at once.
+func (a *attempt) unwaited(err error) []outcome.Observation {
+	if err != nil {
+		a.waitAt = a.now() + retryInterval
+	}
+	return a.faulty(err)
+}
+
+// waits says whether a wait may be tried now.
+func (a *attempt) waits() bool { return a.now() >= a.waitAt }
 
 func (a *attempt) onAnswer() []outcome.Observation {
 	survivors, ready, err := a.domain.SurvivorAnswer()
@@ -69,7 +81,7 @@ func (a *attempt) onAnswer() []outcome.Observation {
 func (a *attempt) onInit() []outcome.Observation {
 	done, err := a.domain.ReapInit()
 	if err != nil || !done || a.told.domain {
-		return a.faulty(err)
+		return a.unwaited(err)
 	}
 	a.emptied, a.told.domain, a.stopBy = true, true, 0
 	return []outcome.Observation{outcome.DomainEnded()}

@@ -1,9 +1,12 @@
 package supervisor
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -24,8 +27,13 @@ type folder struct {
 	path       string
 	pid, pidfd int
 	input      int // S -> keeper: EOF
-	said       int // S <- keeper: one byte when the folder is there
+	said       int // S <- keeper: one byte when the folder is there, in the end what it held
+	held       *held
 }
+
+// held is what the tools had left in their folder: lengths and backing in
+// bytes, and how many files.
+type held struct{ logical, allocated, files int64 }
 
 // openFolder starts the keeper and waits until the folder is there, empty and
 // the given user's, at most until the deadline.
@@ -83,6 +91,7 @@ func (f *folder) close(grace time.Duration) (removed bool, err error) {
 		pid, failed := unix.Wait4(f.pid, &status, unix.WNOHANG, nil)
 		if pid == f.pid {
 			removed = status.ExitStatus() == 0
+			f.hear()
 			break
 		}
 		left := time.Until(end)
@@ -94,6 +103,42 @@ func (f *folder) close(grace time.Duration) (removed bool, err error) {
 		}
 	}
 	return removed, errors.Join(err, shut(&f.said), shut(&f.pidfd))
+}
+
+// hear takes what the folder held, if the keeper could tell.
+func (f *folder) hear() {
+	told := make([]byte, 3*8)
+	if n, err := transfer(unix.Read, f.said, told); err == nil && n == len(told) {
+		number := func(i int) int64 { return int64(binary.NativeEndian.Uint64(told[8*i:])) }
+		f.held = &held{number(0), number(1), number(2)}
+	}
+}
+
+// tell measures the folder and says so; what cannot be measured whole is not told.
+func tell(path string) {
+	var h held
+	err := filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		stat := info.Sys().(*syscall.Stat_t)
+		if h.logical += stat.Size; h.logical < 0 || stat.Size < 0 {
+			return errors.New("more than can be counted")
+		}
+		h.allocated += stat.Blocks * 512
+		h.files++
+		return nil
+	})
+	if err != nil {
+		return
+	}
+	told := binary.NativeEndian.AppendUint64(nil, uint64(h.logical))
+	told = binary.NativeEndian.AppendUint64(told, uint64(h.allocated))
+	_ = writeAll(1, binary.NativeEndian.AppendUint64(told, uint64(h.files))) // S may be gone
 }
 
 // KeepFolder is the keeper's main function; it returns the exit status, 0 if
@@ -116,6 +161,7 @@ func KeepFolder(args []string) int {
 	}
 	if err == nil {
 		_, err = readSome(0, make([]byte, 1)) // the end, with or without S
+		tell(path)
 	}
 	if err := errors.Join(err, os.RemoveAll(path)); err != nil {
 		return 1

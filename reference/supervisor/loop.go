@@ -111,9 +111,9 @@ func (a *attempt) watches() []watch {
 	}
 	if d := a.domain; d != nil {
 		add(a.machine.Failure() == nil && !a.reaped, d.Listener, unix.POLLIN, a.onNotification)
-		add(!a.reaped, d.Producer.FD, unix.POLLIN, a.onProducer)
+		add(!a.reaped && a.waits(), d.Producer.FD, unix.POLLIN, a.onProducer)
 		add(a.asked, d.Lifeline, unix.POLLIN, a.onAnswer)
-		add(a.reaped && !a.emptied && !a.asked, d.Init.FD, unix.POLLIN, a.onInit)
+		add(a.reaped && !a.emptied && !a.asked && a.waits(), d.Init.FD, unix.POLLIN, a.onInit)
 		for _, source := range a.diagnostics.sources {
 			add(len(a.diagnosticOut.pending) == 0, source.fd, unix.POLLIN, func() []outcome.Observation {
 				return a.onDiagnostics(source)
@@ -125,7 +125,7 @@ func (a *attempt) watches() []watch {
 			add(s.reading() && !s.silent, a.candidate.fd, unix.POLLIN, a.onEarlyCandidate)
 			add(v.input.busy(), v.input.fd, unix.POLLOUT, a.onRelay)
 			add(true, v.receipt, unix.POLLIN, a.onReceipt)
-			add(!v.ended, v.pidfd, unix.POLLIN, a.onFinalizer)
+			add(!v.ended && a.waits(), v.pidfd, unix.POLLIN, a.onFinalizer)
 		}
 		add(a.captured() && len(a.worker.input.pending) == 0, a.candidate.fd, unix.POLLIN, a.onCandidate)
 		add(a.worker.input.busy(), a.worker.input.fd, unix.POLLOUT, a.onWorkerInput)
@@ -162,6 +162,9 @@ func (a *attempt) untilNext() time.Duration {
 		if at, pending := p.deadline(); pending {
 			next = min(next, at, a.now()+retryInterval)
 		}
+	}
+	if !a.waits() {
+		next = min(next, a.waitAt)
 	}
 	return next - a.now()
 }

@@ -42,7 +42,11 @@ func (s *storage) files() []int {
 }
 
 // partialName is the name of a sink beside its target, before it gets its own.
-func partialName(name, attemptID string) string { return "." + name + "." + attemptID + ".partial" }
+// A name that leaves no room for the rest is cut in it.
+func partialName(name, attemptID string) string {
+	rest := "." + attemptID + ".partial"
+	return "." + name[:min(len(name), unix.NAME_MAX-1-len(rest))] + rest
+}
 
 // reserve makes the files and allocates all of them: storage that cannot be had
 // is refused before anything of the customer's starts. It returns the sink's

@@ -91,9 +91,11 @@ func (r *toolRun) batch(wait bool) (seen []outcome.Observation) {
 
 func (r *toolRun) watches() []watch {
 	list := []watch{{r.cancel.fd, unix.POLLIN, r.onCancel}}
-	if !r.reaped {
+	switch {
+	case !r.waits():
+	case !r.reaped:
 		list = append(list, watch{r.domain.Producer.FD, unix.POLLIN, r.onTool})
-	} else if !r.emptied {
+	case !r.emptied:
 		list = append(list, watch{r.domain.Init.FD, unix.POLLIN, r.onInit})
 	}
 	if r.source.open() && len(r.diagnosticOut.pending) == 0 {
@@ -108,7 +110,7 @@ func (r *toolRun) watches() []watch {
 func (r *toolRun) onTool() []outcome.Observation {
 	status, done, err := r.domain.ReapProducer()
 	if err != nil || !done {
-		return r.faulty(err)
+		return r.unwaited(err)
 	}
 	r.reaped, r.status, r.ended = true, status, r.now()
 	return []outcome.Observation{outcome.ProducerEnded(outcome.Status{Exit: status.ExitStatus, Signal: int(status.Signal)})}
@@ -117,7 +119,7 @@ func (r *toolRun) onTool() []outcome.Observation {
 func (r *toolRun) onInit() []outcome.Observation {
 	done, err := r.domain.ReapInit()
 	if err != nil || !done || r.toldEnd {
-		return r.faulty(err)
+		return r.unwaited(err)
 	}
 	r.emptied, r.toldEnd, r.stopBy = true, true, 0
 	return []outcome.Observation{outcome.DomainEnded()}
@@ -168,6 +170,9 @@ func (r *toolRun) untilNext() time.Duration {
 	}
 	if at, pending := r.diagnosticOut.deadline(); pending && !r.toldExpiry {
 		next = min(next, at, r.now()+retryInterval)
+	}
+	if !r.waits() {
+		next = min(next, r.waitAt)
 	}
 	return next - r.now()
 }

@@ -150,14 +150,22 @@ func (a *attempt) domainUsage(entry record.Entry, scope string, u jail.Usage, m 
 	set("processes", contracts.SourceCgroup, record.Quantity{Peak: u.ProcessesPeak})
 	set("scratch_logical", contracts.SourceFilesystem, record.Quantity{Used: bounded(u.ScratchLogical)})
 	set("scratch_allocated", contracts.SourceFilesystem, record.Quantity{Used: bounded(u.ScratchAllocated),
-		Limit: record.Number(pairing.ScratchBytes)})
+		Limit: admitted(pairing.ScratchBytes)})
 	set("scratch_files", contracts.SourceFilesystem, record.Quantity{Used: bounded(u.ScratchFiles),
-		Limit: record.Number(pairing.ScratchFiles)})
+		Limit: admitted(pairing.ScratchFiles)})
 	entry.Set("memory_job", contracts.SourceCgroup, record.Quantity{Peak: bounded(u.MemoryPeak),
 		Limit: a.admitted.Launch.Grants.MemoryBytes})
 	if a.admitted.Request.Profile == admission.Jailed {
 		entry.Set("arena_capacity", contracts.SourceAdmission, record.Quantity{Limit: record.Number(a.admitted.ArenaBytes)})
 	}
+}
+
+// admitted is a limit that admission has read; none is zero.
+func admitted(limit int64) *int64 {
+	if limit == 0 {
+		return nil
+	}
+	return record.Number(limit)
 }
 
 // bounded leaves out what a record cannot carry exactly.
@@ -173,24 +181,44 @@ func (a *attempt) work(entry record.Entry, scope string, m measured) {
 	spool := a.admitted.Launch.Spool.Bytes
 	entry.Set("work_logical", contracts.SourceFilesystem, record.Quantity{Used: m[workLogical], Scope: scope})
 	entry.Set("work_allocated", contracts.SourceFilesystem, record.Quantity{Used: m[workAllocated], Scope: scope,
-		Limit: record.Number(spool)})
+		Limit: admitted(spool)})
 	entry.Set("work_files", contracts.SourceFilesystem, record.Quantity{Used: m[workFiles], Scope: scope})
+}
+
+// withTools adds what the tools left to what the worker keeps; where one of the
+// two is not known, neither is the sum.
+//
+// Rules: R09, R12.
+func (a *attempt) withTools(m measured) measured {
+	if a.folder == nil {
+		return m
+	}
+	held := a.folder.held
+	for cell, more := range map[measurement]func() int64{workLogical: func() int64 { return held.logical },
+		workAllocated: func() int64 { return held.allocated }, workFiles: func() int64 { return held.files }} {
+		if m[cell] != nil && held != nil {
+			m[cell] = new(*m[cell] + more())
+		} else {
+			m[cell] = nil
+		}
+	}
+	return m
 }
 
 // jobUsage is the whole attempt: S, its helpers and the producer.
 func (a *attempt) jobUsage(u jail.Usage, m measured) record.Entry {
 	job := record.Started(contracts.ScopeJobDomain)
 	limits := a.admitted.Limits
-	admitted := func(used int64, l record.Limit) record.Quantity {
+	metered := func(used int64, l record.Limit) record.Quantity {
 		return record.Quantity{Used: record.Number(used), Requested: l.Requested, Limit: l.Effective}
 	}
-	job.Set("wall", contracts.SourceClock, admitted(a.times.closed.Milliseconds(), limits.WallMS))
-	job.Set("report_bytes", contracts.SourceChannel, admitted(a.ledger.Charged(), limits.ReportBytes))
+	job.Set("wall", contracts.SourceClock, metered(a.times.closed.Milliseconds(), limits.WallMS))
+	job.Set("report_bytes", contracts.SourceChannel, metered(a.ledger.Charged(), limits.ReportBytes))
 	job.Set("sink_bytes", contracts.SourceChannel, record.Quantity{Used: record.Number(a.sinkEntry().Accepted), Limit: limits.SinkBytes})
 	job.Set("diagnostic_bytes", contracts.SourceChannel,
-		admitted(a.diagnosticEntry().Accepted, limits.DiagnosticBytes))
+		metered(a.diagnosticEntry().Accepted, limits.DiagnosticBytes))
 	setCPU(job, spent())
 	a.domainUsage(job, contracts.ScopeJobDomain, u, m)
-	a.work(job, contracts.ScopeJobDomain, m)
+	a.work(job, contracts.ScopeJobDomain, a.withTools(m))
 	return job
 }

@@ -7,12 +7,12 @@
 struct measured {
 	const char *state, *scope;
 	uint64_t wall, user, system, rss, report, sink, diagnostic;
-	uint64_t wall_limit, report_limit, report_asked, diagnostic_limit, diagnostic_asked;
+	uint64_t wall_limit, wall_asked, report_limit, report_asked, diagnostic_limit, diagnostic_asked;
 };
 
 static const struct measured unknown = {
 	"measured", "stage_process", NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING,
-	NOTHING, NOTHING, NOTHING, NOTHING,
+	NOTHING, NOTHING, NOTHING, NOTHING, NOTHING,
 };
 
 /* A quantity that a cell can hold: how much was used, or how much at most. */
@@ -59,7 +59,7 @@ static void measured_write(struct text *text, const struct measured *m)
 static void entry_write(struct text *text, const struct measured *m)
 {
 	const struct cell cells[] = {
-		{"wall", "ms", m->scope, "clock", m->wall, NOTHING, m->wall_limit, NOTHING},
+		{"wall", "ms", m->scope, "clock", m->wall, NOTHING, m->wall_limit, m->wall_asked},
 		{"cpu_user", "us", m->scope, "wait4", m->user, NOTHING, NOTHING, NOTHING},
 		{"cpu_system", "us", m->scope, "wait4", m->system, NOTHING, NOTHING, NOTHING},
 		{"memory_rss", "bytes", m->scope, "wait4", NOTHING, m->rss, NOTHING, NOTHING},
@@ -124,6 +124,7 @@ static struct measured job(const struct supervisor *s)
 	m.sink = 0;
 	m.diagnostic = s->diagnostic.accepted;
 	m.wall_limit = effective(s, KNOB_WALL);
+	m.wall_asked = s->launch.limit[KNOB_WALL].requested;
 	m.report_limit = effective(s, KNOB_REPORT);
 	m.report_asked = s->launch.limit[KNOB_REPORT].requested;
 	m.diagnostic_limit = effective(s, KNOB_DIAGNOSTIC);
