@@ -17,6 +17,7 @@ type zooAlterCommand struct {
 	Operators string   `help:"Only operators whose names match." default:"*" placeholder:"GLOB"`
 	Tests     []string `help:"Globs over tests or scripts; all when absent." placeholder:"GLOB,…"`
 	All       bool     `help:"Make every alteration of every attempt, and say all that notice it; much slower."`
+	More      bool     `help:"Only what coverage.tsv does not have yet."`
 	Write     bool     `help:"Put what was found into conformance/zoo/alter/coverage.tsv."`
 	JSON      bool     `name:"json" help:"One JSON object on stdout."`
 }
@@ -73,6 +74,13 @@ func (c *zooAlterCommand) search(p *program) (*alter.Search, error) {
 	}
 	found := alter.NewSearch(operators)
 	found.Every = c.All
+	if c.More {
+		before, err := alter.Coverage()
+		if err != nil {
+			return nil, err
+		}
+		found.Know(before)
+	}
 	err := certify.Rejudge(c.Dir, c.Tests, func(r script.Result, asked []script.Judgement) {
 		if p.ctx.Err() != nil {
 			return

@@ -37,6 +37,14 @@ func alterDisposition(s *subject, words []string, yield yielding) {
 	})
 }
 
+// alterCatalog: catalog DEED PATTERN…, of the launcher's failure catalog.
+func alterCatalog(s *subject, words []string, yield yielding) {
+	text := s.attempt.File(evidence.CatalogFile)
+	alterMembers(text, read(text), words, func(target string, altered []byte) {
+		yield(alteration{target: target, files: map[string][]byte{evidence.CatalogFile: altered}})
+	})
+}
+
 func alterMembers(text []byte, members []member, words []string, yield func(string, []byte)) {
 	do := memberDeeds[words[0]]
 	for _, m := range members {
@@ -53,12 +61,19 @@ func (s *subject) withPacket(target string, text []byte) alteration {
 	p := events[i].Body.(evidence.Packet)
 	p.Size = len(text)
 	events[i].Body = p
-	return alteration{target, events, map[string][]byte{p.File: text}}
+	return alteration{target: target, events: events, files: map[string][]byte{p.File: text}}
 }
 
 // withFile is the attempt with other bytes on a channel.
 func (s *subject) withFile(target, channel string, content []byte) alteration {
-	return alteration{target, resized(s.events(), channel, int64(len(content))), map[string][]byte{evidence.ChannelFile(channel): content}}
+	tells := slices.ContainsFunc(s.attempt.Events, func(e evidence.Event) bool {
+		b, is := e.Body.(evidence.Bytes)
+		return is && b.Channel == channel
+	})
+	if s.attempt.File(evidence.ChannelFile(channel)) != nil && !tells { // a file that no event speaks of
+		return alteration{target: target, files: map[string][]byte{evidence.ChannelFile(channel): content}}
+	}
+	return alteration{target: target, events: resized(s.events(), channel, int64(len(content))), files: map[string][]byte{evidence.ChannelFile(channel): content}}
 }
 
 // alterPackets: packet DEED, of the messages of the terminal endpoint.
@@ -95,7 +110,7 @@ func (s *subject) alterMessages(deed string, i int, p evidence.Packet, yield yie
 	case "dropped":
 		yield(alteration{target: "no packet", events: slices.Delete(events, i, i+1)})
 	case "second":
-		yield(alteration{"two packets", put(events, i+1, another), map[string][]byte{another.File: s.record}})
+		yield(alteration{target: "two packets", events: put(events, i+1, another), files: map[string][]byte{another.File: s.record}})
 	case "truncated":
 		p.Flags = []string{"MSG_TRUNC"}
 		events[i].Body = p

@@ -39,23 +39,53 @@ func parseCoverage(text string) ([]Upset, error) {
 	return all, nil
 }
 
-// Merged is coverage with what a search found: rows of assertions that the
-// search had passed are the search's, all others stay.
-func (s *Search) Merged(before []Upset) []Upset {
-	byID := map[string]Upset{}
-	for _, u := range before {
-		if !s.Passed[u.ID] {
-			byID[u.ID] = u
+// Know takes rows as found: only what they lack is searched for.
+func (s *Search) Know(rows []Upset) {
+	for _, u := range rows {
+		if !s.known(u.Operator) {
+			continue
 		}
+		if _, before := s.Upset[u.ID]; !before {
+			s.Upset[u.ID] = u
+		}
+		s.First[u.Operator] = u
+		s.notice(u.Operator, u.ID)
 	}
-	maps.Copy(byID, s.Upset)
+}
+
+// Merged is coverage with what a search found: a row of the search takes the
+// place of an assertion's first. An operator that is nobody's first has a row
+// of its own.
+func (s *Search) Merged(before []Upset) []Upset {
+	first, more := map[string]Upset{}, map[string]Upset{} // by assertion, by operator
+	for _, u := range before {
+		if _, known := first[u.ID]; !known {
+			first[u.ID] = u
+		}
+		more[u.Operator] = u
+	}
+	maps.Copy(first, s.Upset)
+	maps.Copy(more, s.First)
+	used := map[string]bool{}
+	for _, u := range first {
+		used[u.Operator] = true
+	}
 	var all []Upset
-	for _, a := range contracts.Assertions() {
-		if u, covered := byID[a.ID]; covered {
+	for _, id := range ids() {
+		if u, covered := first[id]; covered {
 			all = append(all, u)
+		}
+		for _, o := range Operators() {
+			if u, found := more[o.Name]; found && u.ID == id && !used[o.Name] {
+				all = append(all, u)
+			}
 		}
 	}
 	return all
+}
+
+func (s *Search) known(operator string) bool {
+	return slices.ContainsFunc(s.Operators, func(o Operator) bool { return o.Name == operator })
 }
 
 // Spell is the text of coverage.tsv.

@@ -36,6 +36,8 @@ func alterExit(s *subject, words []string, yield yielding) {
 			if e.Signal != nil {
 				add("status 0", func(e *evidence.Exit) { e.Status, e.Signal = status(0), nil })
 			}
+		case "another":
+			add("of another process", func(e *evidence.Exit) { e.PID++ })
 		case "memory":
 			add("a terabyte of memory", func(e *evidence.Exit) { e.MaxRSSBytes, e.PeakRSSBytes = 1<<40, 1<<40 })
 		case "reading":
@@ -148,6 +150,16 @@ func alterProducer(s *subject, words []string, yield yielding) {
 		changeEach(s, yield, func(p evidence.ProducerExit) []named[evidence.ProducerExit] {
 			status := 77
 			return []named[evidence.ProducerExit]{{"status 77", evidence.ProducerExit{PID: p.PID, Status: &status}}}
+		})
+	case "storage":
+		changeEach(s, yield, func(e evidence.Storage) []named[evidence.Storage] {
+			e.Logical, e.Allocated = 1<<50, 1<<50
+			return []named[evidence.Storage]{{"a petabyte", e}}
+		})
+	case "given":
+		changeEach(s, yield, func(e evidence.Finalized) []named[evidence.Finalized] {
+			e.Given++
+			return []named[evidence.Finalized]{{"given one more", e}}
 		})
 	case "mounts":
 		changeEach(s, yield, func(m evidence.ProducerMounts) []named[evidence.ProducerMounts] {

@@ -99,8 +99,8 @@ func join(path, name string) string {
 // under says whether a pattern, in which * is one name and ** all that is
 // below, matches a path.
 func under(pattern, dotted string) bool {
-	if pattern == "**" {
-		return true
+	if dotted == "" { // the whole text
+		return false
 	}
 	wanted, got := strings.Split(pattern, "."), strings.Split(dotted, ".")
 	for i, w := range wanted {

@@ -91,29 +91,30 @@ func fails(questions []question, a, altered *evidence.Attempt) (ids []question) 
 // each assertion.
 type Search struct {
 	Operators []Operator
-	Passed    map[string]bool  // assertions that some check passed
-	Upset     map[string]Upset // by assertion: the first alteration that upset it
-	Noticed   map[string]map[string]bool
-	Judged    int  // alterations
-	Every     bool // also ask what was upset before, for Noticed
+	Passed    map[string]bool            // assertions that some check passed
+	Upset     map[string]Upset           // by assertion: the first alteration that upset it
+	First     map[string]Upset           // by operator: the first assertion that noticed it
+	Noticed   map[string]map[string]bool // by operator: the assertions that noticed it, as far as they were asked
+	Judged    int                        // alterations
+	Every     bool                       // also ask what was upset before, for Noticed
 
 	swept map[string]int
 }
 
 // NewSearch is a search with some operators.
 func NewSearch(operators []Operator) *Search {
-	return &Search{Operators: operators, Passed: map[string]bool{}, Upset: map[string]Upset{}, Noticed: map[string]map[string]bool{},
+	return &Search{Operators: operators, Passed: map[string]bool{}, Upset: map[string]Upset{}, First: map[string]Upset{}, Noticed: map[string]map[string]bool{},
 		swept: map[string]int{}}
 }
 
-// Aimed alters, for each check of a case that nothing has upset yet, what the
-// check looks at.
+// Aimed alters what the checks of a case look at: of a check that nothing has
+// upset yet all of it, of others by operators that nothing has noticed yet.
 func (s *Search) Aimed(c Case) {
 	for _, a := range c.attempts() {
 		var about *subject
 		for _, q := range c.asks(a) {
 			s.Passed[q.id] = true
-			if q.Universal() || s.done(q.id) {
+			if q.Universal() {
 				continue
 			}
 			if about == nil {
@@ -131,7 +132,7 @@ func (s *Search) Aimed(c Case) {
 const sweeps = 3
 
 // Universal alters everything about the first attempt of a case, as long as
-// one of the checks of every attempt is not upset.
+// one of the checks of every attempt is not upset, or an operator not noticed.
 func (s *Search) Universal(c Case) {
 	all := c.attempts()
 	if len(all) == 0 {
@@ -139,7 +140,7 @@ func (s *Search) Universal(c Case) {
 	}
 	var asked []question
 	for _, q := range c.asks(all[0]) {
-		if s.Passed[q.id] = true; q.Universal() && !s.done(q.id) && s.swept[q.id] < sweeps {
+		if s.Passed[q.id] = true; q.Universal() && s.swept[q.id] < sweeps {
 			s.swept[q.id]++
 			asked = append(asked, q)
 		}
@@ -169,7 +170,8 @@ func (s *Search) try(c Case, about *subject, asked []question, takes func(Operat
 		}
 		open := func() []question {
 			return slices.DeleteFunc(slices.Clone(asked), func(q question) bool {
-				return s.done(q.id) || s.Noticed[o.Name][q.id] || (o.Broad && !slices.Contains(o.IDs, q.id))
+				settled := s.done(q.id) && len(s.Noticed[o.Name]) > 0
+				return settled || s.Noticed[o.Name][q.id] || (o.Broad && !slices.Contains(o.IDs, q.id))
 			})
 		}
 		if len(open()) == 0 {
@@ -189,13 +191,21 @@ func (s *Search) try(c Case, about *subject, asked []question, takes func(Operat
 }
 
 func (s *Search) upset(o Operator, target string, c Case, q question, number int) {
-	if s.Noticed[o.Name] == nil {
-		s.Noticed[o.Name] = map[string]bool{}
-	}
-	s.Noticed[o.Name][q.id] = true
+	s.notice(o.Name, q.id)
+	row := Upset{q.id, o.Name, oneLine(target), c.Cell, c.Script, number}
 	if _, before := s.Upset[q.id]; !before {
-		s.Upset[q.id] = Upset{q.id, o.Name, oneLine(target), c.Cell, c.Script, number}
+		s.Upset[q.id] = row
 	}
+	if _, before := s.First[o.Name]; !before {
+		s.First[o.Name] = row
+	}
+}
+
+func (s *Search) notice(operator, id string) {
+	if s.Noticed[operator] == nil {
+		s.Noticed[operator] = map[string]bool{}
+	}
+	s.Noticed[operator][id] = true
 }
 
 func oneLine(text string) string {

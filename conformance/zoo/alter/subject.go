@@ -57,6 +57,7 @@ type alteration struct {
 	target string // what was altered, and to what
 	events []evidence.Event
 	files  map[string][]byte
+	launch *evidence.Launch // nil: the attempt's
 }
 
 // yielding takes the alterations of an operator one by one.

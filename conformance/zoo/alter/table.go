@@ -19,8 +19,8 @@ type Operator struct {
 	Name string
 	Kind string   // what sort of thing it alters
 	Args []string // what of it, and how
-	// Every says that each of its alterations of a successful attempt is
-	// noticed; otherwise only by a script that asks for what is altered.
+	// Every says that on any good attempt on which it can act some alteration of
+	// it is noticed; otherwise only where a script asks for what is altered.
 	Every bool
 	// Broad says that so much is altered that a check may fail for want of
 	// anything to look at: only the named assertions are covered by it.
@@ -99,7 +99,7 @@ func init() {
 	kinds = map[string]func(*subject, []string, yielding){
 		"member": alterRecord, "packet": alterPackets, "bytes": alterBytes, "exit": alterExit, "time": alterTime,
 		"event": alterEvents, "observed": alterObserved, "left": leave, "ended": alterEnded, "rendezvous": alterRendezvous,
-		"producer": alterProducer, "faults": alterFaults, "disposition": alterDisposition, "result": alterResults, "relay": alterRelay,
+		"producer": alterProducer, "faults": alterFaults, "disposition": alterDisposition, "catalog": alterCatalog, "launch": alterLaunch, "result": alterResults, "relay": alterRelay,
 	}
 }
 
@@ -111,6 +111,9 @@ func (o Operator) apply(s *subject, yield func(target string, altered *evidence.
 			events = s.attempt.Events
 		}
 		if altered, err := s.attempt.With(events, a.files); err == nil {
+			if a.launch != nil {
+				altered.Launch = *a.launch
+			}
 			yield(a.target, altered)
 		}
 	})
