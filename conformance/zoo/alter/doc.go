@@ -2,8 +2,10 @@
 // with one thing altered.
 //
 // operators.tsv lists what is altered, one operator a line: its name, what it
-// does and to what, and the assertions of which at least one must notice. Apply
-// gives every alteration that an operator makes of an attempt; each is a whole,
+// does and to what, where it is found (every: on any good attempt on which it can
+// act; asked: where a script asks for what is altered; broad: so much is altered
+// that only the assertions it names are covered by it), and the assertions of
+// which at least one must notice. apply gives every alteration that an operator makes of an attempt; each is a whole,
 // well-formed record, so that nothing but a check can notice. A Case is a
 // script in a cell with all that it asked the oracle; Search asks it again with
 // one attempt altered.
