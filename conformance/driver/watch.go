@@ -253,6 +253,8 @@ func (a *attempt) endedNow() evidence.Ended {
 			e.Report = c.hungUp
 		case scenario.ChannelDiagnostic:
 			e.Diagnostic = c.hungUp
+		case scenario.ChannelSink:
+			e.Sink = c.hungUp
 		}
 	}
 	return e

@@ -52,6 +52,7 @@ type Packet struct {
 type Ended struct {
 	Report     bool `json:"report"`
 	Diagnostic bool `json:"diagnostic"`
+	Sink       bool `json:"sink,omitzero"` // where there is an external one
 }
 
 // TerminalEOF says that the terminal endpoint ended, after whatever packets

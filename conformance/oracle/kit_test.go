@@ -147,7 +147,7 @@ func baseModel(t testing.TB, name string) *model {
 		launch: evidence.Launch{AttemptID: attemptID, Argv: []string{"refsup"}, Environment: []string{"MODE=free"}, Descriptors: []evidence.Descriptor{
 			{Number: 9, Name: "extra-0", Kind: "pipe", Device: 7, Inode: 900}},
 			HostEndpoints: []evidence.HostEndpoint{{Name: "report", Device: 7, Launcher: 100, Host: 101}, {Name: "diagnostic", Device: 7, Launcher: 200, Host: 201}}},
-		root: parsed(t, example(t, name)), packets: 1, ended: evidence.Ended{Report: true, Diagnostic: true},
+		root: parsed(t, example(t, name)), packets: 1, ended: evidence.Ended{Report: true, Diagnostic: true, Sink: true},
 		facts: Facts{Invocation: "run_json", Earlier: []string{strings.Repeat("7", 32)},
 			Profiles: map[string]ProfileWords{"unjailed": {Environment: []string{"MODE=free"}, Numbers: []int{9}},
 				"jailed": {Arguments: []string{"--jail"}, Environment: []string{"MODE=jail"}, Numbers: []int{5}}}, Volatile: []string{"elapsed_seconds"}, Documents: map[string][]byte{}},

@@ -200,6 +200,7 @@ var nounCases = []nounCase{
 	{words: "producers-at-first-report-byte 0", alter: func(m *model) { m.alive = 1 }},
 	{words: "producers-at-first-report-byte 0", alter: func(m *model) { m.report = nil }},
 	{words: "ended-before-packet report,diagnostic", alter: func(m *model) { m.ended.Report = false }},
+	{words: "ended-before-packet report,diagnostic,sink", alter: func(m *model) { m.ended.Sink = false }},
 }
 
 func parsedText(raw string) *node {

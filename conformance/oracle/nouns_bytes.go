@@ -265,7 +265,7 @@ func parseEndedBefore(words []string) (test, error) {
 		return test{}, err
 	}
 	for _, name := range strings.Split(words[0], ",") {
-		if name != "report" && name != "diagnostic" {
+		if name != "report" && name != "diagnostic" && name != "sink" {
 			return test{}, fmt.Errorf("unknown endpoint %q", name)
 		}
 	}
@@ -281,8 +281,11 @@ func parseEndedBefore(words []string) (test, error) {
 }
 
 func endedFlag(e evidence.Ended, name string) bool {
-	if name == "report" {
+	switch name {
+	case "report":
 		return e.Report
+	case "sink":
+		return e.Sink
 	}
 	return e.Diagnostic
 }

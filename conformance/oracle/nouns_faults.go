@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // parseFaults reads: N fired | RULE=N… | closed-once.
@@ -34,7 +35,7 @@ func (v *view) fired(wanted int, w *wants) {
 	fired := 0
 	if final := readInjection(v.attempt).final; final != nil {
 		for _, t := range final.Rules {
-			if t.AsAsked && t.Fired > 0 {
+			if t.AsAsked && t.Fired > 0 && !strings.HasPrefix(t.ID, Watch) {
 				fired++
 			}
 		}

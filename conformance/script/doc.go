@@ -74,6 +74,8 @@
 // the checks of its launch not run, a tracer that failed leaves them broken: with
 // a fault that was not done nothing passes, and nothing fails. A rule with do
 // mark disturbs nothing and counts: it shows where the calls of a calm run lie.
+// A rule whose name begins with no- only watches: it needs no occasion, and a
+// check faults NAME=0 says that there was none.
 //
 // An endpoint is, as usual, a pipe (report, diagnostic), a seqpacket pair
 // (terminal) or not there (sink, phase). Its kinds are pipe, stream, seqpacket,
