@@ -178,7 +178,7 @@ func (a *attempt) patchLibrary() error {
 	}
 	args["candidate_fd"], args["sink_fd"] = a.launcher.Producer.Candidate, a.launcher.Producer.Sink
 	if a.holds(scenario.Producer) {
-		args["hold"] = "1"
+		args["driver.hold"] = "1" // a name that no fixture's own argument has
 	}
 	if a.scenario.Kind == scenario.Control {
 		args["candidate_fd"], args["sink_fd"] = fmt.Sprintf("fd:%d", a.plan.candidate), ""

@@ -41,6 +41,7 @@ static const struct {
 	uint32_t value;
 } denied_value[] = {
 	{SYS_prctl, 0, 22},       /* PR_SET_SECCOMP */
+	{SYS_prctl, 0, 59},       /* PR_SET_SYSCALL_USER_DISPATCH: calls that come back before a filter sees them */
 	{SYS_ioctl, 1, 0x5412},   /* TIOCSTI */
 	{SYS_ioctl, 1, 0x541c},   /* TIOCLINUX */
 	{SYS_fcntl, 1, 1031},     /* F_SETPIPE_SZ */
@@ -85,6 +86,20 @@ static void deny_value(struct program *program, size_t i)
 	load(program, offsetof(struct seccomp_data, nr));
 }
 
+/* Reading a limit is harmless; a new one (a third argument that is not NULL, in either half) is not. */
+static void deny_new_limits(struct program *program)
+{
+	size_t limit = offsetof(struct seccomp_data, args) + 8u * 2;
+
+	put(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 6);
+	load(program, limit);
+	put(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2);
+	load(program, limit + 4);
+	put(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	answer(program, SECCOMP_RET_ERRNO | EPERM);
+	load(program, offsetof(struct seccomp_data, nr));
+}
+
 static void build(struct program *program)
 {
 	program->n = 0;
@@ -100,6 +115,7 @@ static void build(struct program *program)
 	answer(program, SECCOMP_RET_KILL_PROCESS);
 	for (size_t i = 0; i < sizeof denied_value / sizeof *denied_value; i++)
 		deny_value(program, i);
+	deny_new_limits(program);
 	for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
 		answer_for(program, denied[i], SECCOMP_RET_ERRNO | EPERM);
 	answer(program, SECCOMP_RET_ALLOW);
