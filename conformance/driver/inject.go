@@ -28,7 +28,8 @@ func (t tracer) owns(pid int) bool { return t.program != "" && runs(pid, t.progr
 
 const (
 	tracerLimit = 5 * time.Second // from the end of what is traced to the tracer's own
-	tracerWords = 2000            // bytes of its last words that are kept
+	orphanTurn  = 5 * time.Millisecond
+	tracerWords = 2000 // bytes of its last words that are kept
 
 	// tracerSaidFile is beside the launcher's files, and removed with them.
 	tracerSaidFile = "tracer-said"
@@ -172,19 +173,24 @@ func (a *attempt) endTracer() error {
 	return os.Remove(a.given(tracerSaidFile))
 }
 
+// awaitTracer takes orphans meanwhile: one that the tracer still has may be the
+// init of a namespace, and ends only when those who died in it were waited for.
 func (a *attempt) awaitTracer() (ws unix.WaitStatus, err error) {
 	deadline := evidence.Monotonic() + tracerLimit.Nanoseconds()
 	polled := []unix.PollFd{{Fd: int32(a.tracer.pidfd), Events: unix.POLLIN}}
 	for {
-		wait := unix.NsecToTimespec(max(0, deadline-evidence.Monotonic()))
+		a.reapOrphans()
+		wait := unix.NsecToTimespec(orphanTurn.Nanoseconds())
 		n, err := unix.Ppoll(polled, &wait, nil)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case err != nil:
 			return ws, err
-		case n == 0:
+		case n == 0 && evidence.Monotonic() >= deadline:
 			return ws, unix.ETIMEDOUT
+		case n == 0:
+			continue
 		}
 		break
 	}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -124,4 +125,21 @@ bool domain_settled(struct supervisor *s)
 	close_event(s, EVENT_LINK);
 	syscall(SYS_pidfd_send_signal, s->jail.init_handle, SIGKILL, NULL, 0);
 	return now >= after_ms(s->domain_until, GRACE_MS / 2);
+}
+
+/* What a kill that failed left alive: the record has told of it, and nothing may outlive this process all the same. */
+void end_domain(struct supervisor *s)
+{
+	uint64_t until = after_ms(now_ns(), GRACE_MS / 2);
+
+	if (!s->launched || s->domain_empty)
+		return;
+	if (!s->reaped)
+		kill(s->jail.producer, SIGKILL);
+	kill(s->jail.init, SIGKILL);
+	while (!(s->reaped && s->domain_empty) && now_ns() < until) {
+		s->reaped = s->reaped || waitpid(s->jail.producer, NULL, WNOHANG | __WALL) == s->jail.producer;
+		s->domain_empty = s->domain_empty || waitpid(s->jail.init, NULL, WNOHANG | __WALL) == s->jail.init;
+		poll(NULL, 0, 1);
+	}
 }

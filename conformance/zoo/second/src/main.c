@@ -187,9 +187,10 @@ static int supervise(struct supervisor *s)
 	}
 	end_started(s);
 	s->exit_status = exit_of(&s->cause);
-	if (!s->terminal_good)
-		return s->exit_status ? s->exit_status : 1;
-	return send_record(s) ? s->exit_status : s->exit_status ? s->exit_status : 1;
+	bool told = s->terminal_good && send_record(s);
+
+	end_domain(s);
+	return told || s->exit_status ? s->exit_status : 1;
 }
 
 int main(int argc, char **argv)

@@ -108,6 +108,7 @@ void reap_init(struct supervisor *s);
 void stop_producer(struct supervisor *s);
 void force_producer(struct supervisor *s);
 bool domain_settled(struct supervisor *s);
+void end_domain(struct supervisor *s);
 
 /* publish.c: what goes to the report endpoint, and when everything is over. */
 void publish(struct supervisor *s);
