@@ -187,7 +187,9 @@ static int supervise(struct supervisor *s)
 	}
 	end_started(s);
 	s->exit_status = exit_of(&s->cause);
-	bool told = s->terminal_good && send_record(s);
+	if (!s->terminal_good)
+		return s->exit_status ? s->exit_status : 1;
+	bool told = send_record(s);
 
 	end_domain(s);
 	return told || s->exit_status ? s->exit_status : 1;
