@@ -163,7 +163,7 @@
 //	inputs KEY=VALUE…
 //		engine inputs
 //	launch [times=N] [each DIMENSION=A,B…]
-//		run; the attempts become the current ones
+//		run; the attempts become the current ones; one that the driver had to end is not made again
 //	let NAME N [+ N | - N]…
 //		a number
 //	libc musl

@@ -25,6 +25,7 @@ type fake struct {
 	asked    []scenario.Scenario
 	payloads []string
 	document string
+	hangs    func(attempt int) bool // has to be ended by the driver
 }
 
 func (f *fake) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, error) {
@@ -61,6 +62,9 @@ func (f *fake) record(s scenario.Scenario, status int, stdout string) *evidence.
 	w.Event(evidence.Start{PID: 2})
 	if stdout != "" {
 		w.Append(evidence.Monotonic(), "stdout", evidence.StdoutFile, []byte(stdout))
+	}
+	if f.hangs != nil && f.hangs(s.Number) {
+		w.Event(evidence.Watchdog{LimitMS: 1, Waiting: "exit"})
 	}
 	w.Event(evidence.Exit{Who: "supervisor", PID: 2, Status: &status})
 	if err := w.Close(); err != nil {
@@ -202,6 +206,18 @@ func TestLaunchDimensionsMultiply(t *testing.T) {
 	}
 	if len(seen) != 8 || seen["A1x y"] != 2 || seen["B25"] != 2 {
 		t.Errorf("choices %v", seen)
+	}
+}
+
+func TestWhatHungIsNotRepeated(t *testing.T) {
+	f := &fake{hangs: func(attempt int) bool { return attempt == 1 }}
+	runScript(t, f, "fixture send k=0\nlaunch times=3 each arg.k=1,2\ncheck T14.01 exit 0\n")
+	asked := ""
+	for _, s := range f.asked {
+		asked += s.Fixture.Args["k"]
+	}
+	if asked != "11222" {
+		t.Errorf("attempts of %s, want two of 1 and three of 2", asked)
 	}
 }
 

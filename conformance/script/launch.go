@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchstone/conformance/evidence"
 	"touchstone/conformance/scenario"
 )
 
@@ -189,4 +190,11 @@ func with(args map[string]string, key, value string) map[string]string {
 		}
 	}
 	return out
+}
+
+// hung says that the driver had to end the attempt. The same again would show
+// the same, one hang limit later.
+func hung(a *evidence.Attempt) bool {
+	_, given := evidence.First[evidence.Watchdog](a)
+	return given
 }

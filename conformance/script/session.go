@@ -117,7 +117,10 @@ func (s *session) launch(arguments []string) error {
 		return err
 	}
 	s.current, s.request = nil, s.next
-	for _, p := range plan.expand(s.next, s.payloadName) {
+	for i, p := range plan.expand(s.next, s.payloadName) {
+		if i%plan.times > 0 && hung(s.current[len(s.current)-1]) {
+			continue
+		}
 		a, err := s.run(p.scenario, p.document)
 		if err != nil {
 			s.current = nil

@@ -65,7 +65,7 @@ func init() {
 		"at":                setting("at TRIGGER ACTION", "a control at a moment of the attempt", setControl),
 		"inject":            injectVerb(),
 		"host":              setting("host [RELAY-WORD…]", "the next launches are of the launcher's own host, with our relay in the supervisor's place; words above", setHost),
-		"launch":            {"launch [times=N] [each DIMENSION=A,B…]", "run; the attempts become the current ones", false, lintLaunch, (*session).launch},
+		"launch":            {"launch [times=N] [each DIMENSION=A,B…]", "run; the attempts become the current ones; one that the driver had to end is not made again", false, lintLaunch, (*session).launch},
 		"reference":         {"reference", "make the engine's own document for the current request now", false, lintNone, (*session).makeReference},
 		"control":           {"control", "run the fixture with no supervision", false, lintNone, (*session).control},
 		"check":             {"check ID [because TEXT] NOUN…", "assert; see the nouns", false, lintCheck, (*session).check},
