@@ -196,7 +196,7 @@ func (l launch) run(t testing.TB) result {
 	if l.whileRunning != nil {
 		l.whileRunning(command.Process)
 	}
-	hang := time.AfterFunc(15*time.Second, func() { _ = command.Process.Kill() })
+	hang := time.AfterFunc(60*time.Second, func() { _ = command.Process.Kill() }) // a compiler may run, on a loaded machine
 	defer hang.Stop()
 	var r result
 	diagnosed, reported, sunk := make(chan []byte, 1), make(chan []byte, 1), make(chan []byte, 1)

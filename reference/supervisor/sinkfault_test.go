@@ -1,6 +1,8 @@
 package supervisor_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -25,9 +27,10 @@ func shim(t testing.TB, script string) string {
 	return path
 }
 
-// receipt is the word of a finalizer that is content with n bytes.
-func receipt(n int64) string {
-	r := finalizer.Receipt{FinalizerVersion: "shim", Complete: true, SinkBytes: n, CapBytes: new(int64(5000)), Counts: sinkwire.Counts{}}
+// receipt is the word of a finalizer that is content with n bytes, and with what
+// stands before the trailer.
+func receipt(n int64, before []byte) string {
+	r := finalizer.Receipt{FinalizerVersion: "shim", Complete: true, SinkBytes: n, CapBytes: new(int64(5000)), Counts: sinkwire.Counts{}, SHA256: sha256.Sum256(before)}
 	return "printf '%s\\n' '" + strings.TrimSuffix(string(r.Append(nil)), "\n") + "' >&4"
 }
 
@@ -41,15 +44,17 @@ func TestUntrueFinalizers(t *testing.T) {
 		over   = `report_sink_failed{"cap_bytes":5000,"reason":"sink_exhausted","sink_bytes":5001}`
 	)
 	short, long, most := stream(t, 5000), stream(t, 400000), 2*time.Second+6*calm(t)
+	before := short[:bytes.LastIndexByte(short[:len(short)-1], '\n')+1]
 	for _, c := range []struct {
 		name, script, cause, verdict string
 		long                         bool
 	}{
-		{"content", "cat >&3; " + receipt(5000), "", "exit 0 complete=true", false},
-		{"keeps nothing", "cat >/dev/null; " + receipt(5000), io, "exit 0 complete=true", false},
-		{"counts less", "cat >&3; " + receipt(4999), fault, "exit 0 complete=false", false},
+		{"content", "cat >&3; " + receipt(5000, before), "", "exit 0 complete=true", false},
+		{"keeps nothing", "cat >/dev/null; " + receipt(5000, before), io, "exit 0 complete=true", false},
+		{"another digest", "cat >&3; " + receipt(5000, short), fault, "exit 0 complete=false", false},
+		{"counts less", "cat >&3; " + receipt(4999, before), fault, "exit 0 complete=false", false},
 		{"says nothing", "cat >&3", fault, "exit 0 complete=false", false},
-		{"complete and exit 4", "cat >&3; " + receipt(5000) + "; exit 4", fault, "exit 4 complete=false", false},
+		{"complete and exit 4", "cat >&3; " + receipt(5000, before) + "; exit 4", fault, "exit 4 complete=false", false},
 		{"usage", "exec cat >/dev/null; exit 2", fault, "exit 0 complete=false", false},
 		{"exhausted by itself", "cat >/dev/null; exit 8", fault, "exit 8 complete=false", false},
 		{"I/O", "cat >/dev/null; exit 5", io, "exit 5 complete=false", false},
