@@ -198,24 +198,41 @@ func (a *attempt) signal(who string, number unix.Signal) error {
 	return signalProcess(pid, number, check)
 }
 
-// kill sends a signal. A finalizer that it must end has ended on return: what
-// comes next in the scenario must find it so.
+// kill sends a signal. A finalizer that it must end has ended on return, with
+// every thread, as its pidfd tells: what comes next in the scenario must find it so.
 func (a *attempt) kill(who string, number unix.Signal) error {
-	const patience, pause = 5 * time.Second, time.Millisecond
-	pid, _, err := a.role(who)
-	if err == nil {
-		err = a.signal(who, number)
+	if who != scenario.Finalizer || number != unix.SIGKILL {
+		return a.signal(who, number)
 	}
-	if err != nil || who != scenario.Finalizer || number != unix.SIGKILL {
+	pid, _, err := a.role(who)
+	if err != nil {
 		return err
 	}
-	for waited := time.Duration(0); alive(pid); waited += pause {
-		if waited >= patience {
-			return fmt.Errorf("kill finalizer %d: it does not end", pid)
-		}
-		time.Sleep(pause)
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return fmt.Errorf("kill finalizer %d: %w", pid, err)
+	}
+	if err = a.signal(who, number); err == nil {
+		err = awaitEnd(fd)
+	}
+	if err = errors.Join(err, unix.Close(fd)); err != nil {
+		return fmt.Errorf("kill finalizer %d: %w", pid, err)
 	}
 	return nil
+}
+
+// awaitEnd waits at most five seconds for the end of a process.
+func awaitEnd(pidfd int) error {
+	for {
+		n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, &unix.Timespec{Sec: 5}, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err == nil && n == 0:
+			return errors.New("it does not end")
+		}
+		return err
+	}
 }
 
 // stop stops a process and returns when every thread of it stands still: what

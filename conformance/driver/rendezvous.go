@@ -32,6 +32,9 @@ func (a *attempt) scan(now int64) {
 	}
 	a.sampleSize()
 	a.reapOrphans()
+	if slices.ContainsFunc(a.rules, func(r rule) bool { return !r.done && r.Trigger.Kind == scenario.AtJudged }) {
+		a.followFinalizer() // before a producer goes on, which may be the end of it
+	}
 	if !a.exited {
 		for _, pid := range a.library.producers() {
 			a.follow(pid)
@@ -57,7 +60,6 @@ func (a *attempt) happened(t scenario.Trigger) bool {
 	case scenario.AtCreating:
 		return slices.ContainsFunc(a.library.producers(), creating)
 	case scenario.AtJudged:
-		a.followFinalizer()
 		// A point that the producer has come to is dealt with first.
 		met := func(r rule) bool { return !r.done && r.Trigger.Kind == scenario.AtRendezvous }
 		return !slices.ContainsFunc(a.rules, met) && allOf(a.judges, fate.reaped)

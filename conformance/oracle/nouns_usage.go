@@ -98,7 +98,7 @@ func wallSeen(v *view, w *wants) {
 	elapsed, exited := v.attempt.Elapsed()
 	w.that(exited, v.exitText(), "an exit")
 	job := v.cell("", "wall", "used")
-	w.between("job.wall.used", job, (elapsed - v.facts.Slack).Milliseconds(), elapsed.Milliseconds()+1)
+	w.between("job.wall.used", job, (elapsed - v.facts.Slack).Milliseconds(), (elapsed + v.facts.Slack).Milliseconds())
 	whole, _ := job.uint()
 	for _, stage := range usageStages {
 		if used := v.cell(stage, "wall", "used"); !used.isNull() {
@@ -130,6 +130,10 @@ func memorySeen(v *view, w *wants) {
 	}
 }
 
+// passing is how many descriptors a producer may have open for a moment, as
+// that of a file which it reads, beyond those that stand at its rendezvous.
+const passing = 8
+
 // descriptorsSeen: what was sampled is a lower bound of what the host saw, and
 // says so.
 //
@@ -142,7 +146,7 @@ func descriptorsSeen(v *view, w *wants) {
 	if v.unmeasured("run", "open_fds") {
 		w.note = "the launcher does not sample open descriptors"
 	} else {
-		w.between("run.open_fds.peak", v.cell("run", "open_fds", "peak"), 1, int64(seen.OpenDescriptors))
+		w.between("run.open_fds.peak", v.cell("run", "open_fds", "peak"), 1, int64(seen.OpenDescriptors)+passing)
 		state := v.cell("run", "open_fds", "state")
 		w.value(state.is("sampled_lower_bound"), state, "run.open_fds.state="+state.String(), "sampled_lower_bound")
 	}

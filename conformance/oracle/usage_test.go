@@ -75,7 +75,7 @@ var usageCases = []nounCase{
 	{words: "usage-seen memory", model: metered, alter: inMetered(job+"memory_job.peak", "8192")},
 	{words: "usage-seen memory", model: metered, alter: inMetered(job+"memory_job.peak", "0")},
 	{words: "usage-seen descriptors", model: metered, alter: inMetered(run+"open_fds.state", `"measured"`)},
-	{words: "usage-seen descriptors", model: metered, alter: inMetered(run+"open_fds.peak", "26")},
+	{words: "usage-seen descriptors", model: metered, alter: inMetered(run+"open_fds.peak", "34")},
 	{words: "usage-seen descriptors", model: metered, alter: inMetered(run+"open_fds.peak", "0")},
 	{words: "usage-seen descriptors", model: metered, alter: inMetered(run+"processes.peak", "0")},
 	{words: "usage-seen scratch", model: metered, alter: inMetered(run+"scratch_logical.used", "1048576")},
