@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -208,6 +209,19 @@ func TestJailedLauncher(t *testing.T) {
 	}
 }
 
+// guarded says whether there is a guard of a log by now.
+func guarded(t *testing.T, log string) bool {
+	t.Helper()
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(commands, func(path string) bool {
+		text, _ := os.ReadFile(path) // of one that has ended: nothing
+		return string(text) == strings.Join([]string{"faultinject", guardWord, log, ""}, "\x00")
+	})
+}
+
 // TestTracerKilled: nothing survives the tracer half injected, and the guard
 // says what happened.
 func TestTracerKilled(t *testing.T) {
@@ -225,6 +239,7 @@ func TestTracerKilled(t *testing.T) {
 	until(t, "evidence of the hold", func() bool {
 		return len((outcome{t: t, lines: readLog(t, h.log)}).decisions("a", "realised")) == 1
 	})
+	until(t, "the guard", func() bool { return guarded(t, h.log) }) // it starts beside the target
 	if err := h.attach.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
