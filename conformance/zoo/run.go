@@ -71,8 +71,12 @@ func (r *Runner) Close() error {
 	return err
 }
 
-// Ask builds a record and asks the suite about it.
-func (r *Runner) Ask(ctx context.Context, m Mutant) (reports.ZooRecord, error) {
+// errLate says that time ran out before anything could be said of a record.
+var errLate = errors.New("out of time")
+
+// Ask builds a record and asks the suite about it. No script begins after the
+// deadline; the zero time is none.
+func (r *Runner) Ask(ctx context.Context, m Mutant, deadline time.Time) (reports.ZooRecord, error) {
 	started := time.Now()
 	row := reports.ZooRecord{ID: m.ID, Kind: string(m.Kind), Mistake: m.Mistake, Named: append([]string{}, m.CaughtBy...),
 		Kills: []reports.Kill{}, Missed: []string{}, Undecided: []string{}, Others: []string{}, Jobs: []string{}}
@@ -94,7 +98,7 @@ func (r *Runner) Ask(ctx context.Context, m Mutant) (reports.ZooRecord, error) {
 	if err != nil {
 		return row, err
 	}
-	a := asked{runner: r, record: m, bench: bench, row: &row, seen: map[string]verdicts{}}
+	a := asked{runner: r, record: m, bench: bench, row: &row, seen: map[string]verdicts{}, deadline: deadline}
 	if err = a.face(first); err == nil && m.Kind != Equivalent && len(row.Kills) == 0 {
 		err = a.face(rest)
 	}
@@ -117,6 +121,8 @@ type asked struct {
 	bench  *certify.Bench
 	row    *reports.ZooRecord
 	seen   map[string]verdicts // by assertion, over all jobs
+
+	deadline time.Time // after which no job begins
 }
 
 // verdicts says what was said of an assertion.
@@ -130,9 +136,13 @@ func (a *asked) face(jobs []job) error {
 		if a.record.Kind != Equivalent && !j.concerns(open) {
 			continue
 		}
-		if len(a.row.Kills) > 0 && time.Since(started) > enough {
+		late := past(a.deadline)
+		if len(a.row.Kills) > 0 && (late || time.Since(started) > enough) {
 			a.row.Problem = "not asked for all: " + strings.Join(open, " ")
 			return nil
+		}
+		if late {
+			return errLate
 		}
 		result, err := a.bench.Perform(j.script, j.cell)
 		if err != nil {
@@ -174,6 +184,9 @@ func (a *asked) hear(j job, result script.Result) error {
 			a.failed(j, f)
 		default:
 			v.undecided = v.undecided || f.Verdict != oracle.NotRun
+			if f.Verdict == oracle.Fail && slices.Contains(a.record.CaughtBy, f.ID) {
+				a.row.Problem = fmt.Sprintf("the unbroken launcher fails %s in %s too: saw %s, wanted %s", f.ID, j, f.Seen+f.Reason, f.Wanted)
+			}
 		}
 		a.seen[f.ID] = v
 	}
@@ -253,8 +266,11 @@ func (a *asked) concludeEquivalent() {
 // Progress hears of records as they end, from one goroutine at a time.
 type Progress func(row reports.ZooRecord)
 
+func past(deadline time.Time) bool { return !deadline.IsZero() && time.Now().After(deadline) }
+
 // AskAll asks about records, width at a time; builds of some go on beside runs
-// of others. What has not begun at the deadline is left; the zero time is none.
+// of others. Left is what nothing was said of at the deadline; the zero time is
+// none.
 func (r *Runner) AskAll(ctx context.Context, records []Mutant, width int, deadline time.Time, tell Progress) (rows []reports.ZooRecord, left []string, err error) {
 	rows, left = []reports.ZooRecord{}, []string{}
 	next := make(chan Mutant)
@@ -263,9 +279,14 @@ func (r *Runner) AskAll(ctx context.Context, records []Mutant, width int, deadli
 	for range max(width, 1) {
 		group.Go(func() {
 			for m := range next {
-				row, failure := r.Ask(ctx, m)
+				row, failure := r.Ask(ctx, m, deadline)
 				mutex.Lock()
-				if err = errors.Join(err, failure); failure == nil {
+				switch {
+				case errors.Is(failure, errLate):
+					left = append(left, m.ID)
+				case failure != nil:
+					err = errors.Join(err, failure)
+				default:
 					rows = append(rows, row)
 					tell(row)
 				}
@@ -274,8 +295,10 @@ func (r *Runner) AskAll(ctx context.Context, records []Mutant, width int, deadli
 		})
 	}
 	for _, m := range records {
-		if ctx.Err() != nil || (!deadline.IsZero() && time.Now().After(deadline)) {
+		if ctx.Err() != nil || past(deadline) {
+			mutex.Lock()
 			left = append(left, m.ID)
+			mutex.Unlock()
 			continue
 		}
 		next <- m

@@ -29,7 +29,7 @@ type zooRunCommand struct {
 	Changed bool          `help:"Only records that a change touches, in their own file or in a file of their pieces."`
 	Since   string        `help:"Revision that --changed compares with; where the branch left origin's, or the commit before, when absent." placeholder:"REV"`
 	Part    string        `help:"Only every Nth record, K of N: N parts are everything." placeholder:"K/N"`
-	Budget  time.Duration `help:"Begin no record after this long; those left are listed, and are no failure." placeholder:"DURATION"`
+	Budget  time.Duration `help:"Begin no script after this long; records left are listed, and are no failure." placeholder:"DURATION"`
 	Jobs    int           `short:"j" help:"Records at a time; the number of processors when 0." default:"0"`
 	Out     string        `help:"Folder for zoo.json, zoo.html and the evidence of what was not found, new or empty; reports/out/zoo-RUN-ID when absent." placeholder:"DIR"`
 	Ratchet bool          `help:"Add what was shown to conformance/zoo/ratchet.tsv, if nothing is looser."`
