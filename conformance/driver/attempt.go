@@ -55,6 +55,7 @@ type attempt struct {
 	standIn    int  // stands in for a supervisor in a control attempt; 0: none
 
 	rules    []rule
+	over     bool           // the driver ends the attempt: no rule is due any more
 	handled  map[int]uint32 // by producer: the last point that was dealt with
 	fates    []fate         // of the producers seen
 	judges   []fate         // of the finalizers seen, where one is awaited

@@ -60,8 +60,12 @@ func (a *attempt) timed(now int64) {
 }
 
 // fire does the actions of every rule whose trigger holds, once, in the
-// scenario's order. It says whether an action ended or held the producer.
+// scenario's order. It says whether an action ended or held the producer. What
+// ends by the driver's own killing is no event of the scenario.
 func (a *attempt) fire(holds func(scenario.Trigger) bool) (held bool) {
+	if a.over {
+		return false
+	}
 	for i := range a.rules {
 		r := &a.rules[i]
 		if r.done || !holds(r.Trigger) {

@@ -216,3 +216,29 @@ func TestFloodIsEndedByTheWatchdog(t *testing.T) {
 		t.Errorf("%d bytes kept of a flood", got)
 	}
 }
+
+// What ends by the driver's own killing is no event of the scenario.
+func TestNothingIsDueOnceTheDriverEndsTheAttempt(t *testing.T) {
+	s := meeting()
+	s.HangMS = 1500
+	s.Controls = []scenario.Rule{rendezvous(1, scenario.DoStop, scenario.Producer),
+		{Trigger: scenario.Trigger{Kind: scenario.AtGone}, Action: scenario.Action{Kind: scenario.DoCancel}}}
+	a := attempted(t, s, fake(t, "producer", "publish", "exit=0"))
+	wantExit(t, a, 0, 9)
+	wantControls(t, a, "done", "not-reached")
+}
+
+// A stopped supervisor is not waited for once the producer has ended without
+// the call at which it was to go on.
+func TestSupervisorThatNothingContinuesIsNotWaitedFor(t *testing.T) {
+	s := meeting()
+	s.Controls = []scenario.Rule{rendezvous(1, scenario.DoStop, scenario.Supervisor),
+		{Trigger: scenario.Trigger{Kind: scenario.AtCreating}, Action: scenario.Action{Kind: scenario.DoContinue, Who: scenario.Supervisor}}}
+	a := attempted(t, s, fake(t, "producer", "publish", "exit=0"))
+	wantExit(t, a, 0, 9)
+	wantControls(t, a, "done", "not-reached")
+	w, ok := evidence.First[evidence.Watchdog](a)
+	if !ok || w.Body.Waiting != "call" || w.Body.LimitMS >= s.HangLimit(0) {
+		t.Errorf("watchdog %+v, want an end before the %d ms of a hang", w.Body, s.HangLimit(0))
+	}
+}

@@ -94,6 +94,16 @@ func creating(pid int) bool {
 	return err == nil && slices.Contains(creationCalls, call)
 }
 
+// stranded says that the supervisor, which the scenario stopped, waits for a
+// call that creates a process, and that every producer has ended without one
+// that it had to wait for: nothing will continue it any more.
+func (a *attempt) stranded() bool {
+	waits := func(r rule) bool {
+		return !r.done && r.Trigger.Kind == scenario.AtCreating && r.Action.Kind == scenario.DoContinue
+	}
+	return a.stoodAt > 0 && slices.ContainsFunc(a.rules, waits) && allOf(a.fates, fate.ended) && !a.exited && stopped(a.pid)
+}
+
 // tellFates records how the producers ended that were reaped by now. A kernel
 // before 6.15 does not tell.
 func (a *attempt) tellFates() error {

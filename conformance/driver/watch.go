@@ -29,20 +29,28 @@ func (a *attempt) watch() error {
 	if a.setup.HangMS != 0 {
 		limit = a.setup.HangMS
 	}
-	if err := a.until(func() bool { return a.exited || a.flooded() }, time.Duration(limit)*time.Millisecond); err != nil {
+	if err := a.until(func() bool { return a.exited || a.flooded() || a.stranded() }, time.Duration(limit)*time.Millisecond); err != nil {
 		return err
 	}
 	if !a.exited {
-		waiting := "exit"
-		if a.flooded() {
-			waiting = "bytes"
-		}
-		a.record.event(evidence.Watchdog{LimitMS: limit, Waiting: waiting})
+		a.giveUp(limit)
 		if err := a.killAll(); err != nil {
 			return err
 		}
 	}
 	return a.drain()
+}
+
+// giveUp records why the driver ends a launcher that has not exited.
+func (a *attempt) giveUp(limit uint64) {
+	w := evidence.Watchdog{LimitMS: limit, Waiting: "exit"}
+	switch {
+	case a.flooded():
+		w.Waiting = "bytes"
+	case a.stranded():
+		w.LimitMS, w.Waiting = uint64(evidence.Monotonic()-a.started)/1e6, "call"
+	}
+	a.record.event(w)
 }
 
 // flooded says that an endpoint has delivered far more than was granted: a
@@ -64,6 +72,7 @@ func (a *attempt) flooded() bool {
 // killAll kills every process of the attempt and waits for the started one,
 // whose status is recorded as always.
 func (a *attempt) killAll() error {
+	a.over = true
 	if err := a.killLaunched(); err != nil {
 		return fmt.Errorf("kill attempt: %w", err)
 	}
@@ -97,6 +106,7 @@ func (a *attempt) drain() error {
 		return nil
 	}
 	a.record.event(evidence.Watchdog{LimitMS: uint64(drainLimit.Milliseconds()), Waiting: "drain"})
+	a.over = true
 	if err := killEverything(killLimit); err != nil {
 		return err
 	}

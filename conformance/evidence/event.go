@@ -246,8 +246,9 @@ type Injection struct {
 }
 
 // Watchdog says that the driver gave up and killed what it had started.
-// Waiting is exit, drain when a writer of an endpoint outlived the launcher, or
-// bytes when an endpoint delivered far more than was granted.
+// Waiting is exit, drain when a writer of an endpoint outlived the launcher,
+// bytes when an endpoint delivered far more than was granted, or call when a
+// stopped supervisor was to go on at a call that no producer will make any more.
 type Watchdog struct {
 	LimitMS uint64 `json:"limit_ms"`
 	Waiting string `json:"waiting"`

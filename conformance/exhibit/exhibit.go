@@ -180,6 +180,8 @@ func watchdogText(w evidence.Watchdog) string {
 	switch w.Waiting {
 	case "bytes":
 		return "the driver stopped the launcher: an endpoint delivered far more than was granted"
+	case "call":
+		return fmt.Sprintf("the driver stopped the launcher after %d ms: the producer ended and never waited in a call that creates a process", w.LimitMS)
 	case "drain":
 		return fmt.Sprintf("the driver stopped waiting: a writer of an endpoint outlived the launcher (limit %d ms)", w.LimitMS)
 	}

@@ -82,3 +82,20 @@ func TestFaultNouns(t *testing.T) {
 		}
 	}
 }
+
+// TestNoCloseToFail: a launcher that closes nothing could not be asked; a close
+// that was to fail, did, and is not in the log is a fault of the suite.
+func TestNoCloseToFail(t *testing.T) {
+	three := 3
+	never := strings.Replace(whole, `"fired":1,"as_asked":true`, `"fired":0,"as_asked":false,"why":"never fired: 0 calls seen"`, 1)
+	other := strings.Replace(failing, `"call":"close"`, `"call":"fsync"`, 1)
+	for log, want := range map[string]Verdict{mark + never: NotRun, other + mark + whole: Broken} {
+		m := successModel(t)
+		m.scenario.Faults = []string{"rule f: on close ; do errno EIO", "rule m: on close ; do mark"}
+		m.faultLog, m.extra = log, append(m.extra, evidence.Injection{Status: &three})
+		f := Check("T30.10", []string{"faults", "closed-once"}, []*evidence.Attempt{m.build(t)}, m.facts)
+		if f.Verdict != want || (want == NotRun && f.Reason != "fault f: never fired: 0 calls seen") {
+			t.Errorf("got %s %q, want %s", f.Verdict, f.Reason, want)
+		}
+	}
+}

@@ -92,9 +92,9 @@ func Check(id string, words []string, attempts []*evidence.Attempt, f Facts) Fin
 	var last Finding
 	for _, v := range views {
 		w := &wants{}
+		faultsHappened(v.attempt, w) // its reason comes before what a noun missed for it
 		parsed.each(v, w)
 		controlsHappened(v.attempt, w)
-		faultsHappened(v.attempt, w)
 		if last = w.finding(id, v.attempt.Dir); last.Verdict != Pass {
 			break
 		}

@@ -54,7 +54,8 @@
 //
 // Triggers are spawn, child (the launcher has its first process), rendezvous N,
 // producer gone (it has ended, reaped or not), producer reaped, producer creating
-// (it stands in a call that creates a process), finalizer reaped, packet N, time
+// (it stands in a call that creates a process; where every one has ended without,
+// the driver does not wait any longer for a stopped supervisor), finalizer reaped, packet N, time
 // DUR, stopped DUR (that long after a stop of the supervisor), and CHANNEL
 // bytes N or CHANNEL eof with report, diagnostic or sink. Actions are kill WHO
 // [SIGNAL], stop WHO, continue WHO, observe WHO, observe storage, cancel, poke WORD VALUE, close, pause or
