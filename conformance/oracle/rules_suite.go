@@ -102,13 +102,20 @@ func (v *view) readFreely(name string) bool {
 }
 
 // judgedWhole: an attempt with a record is judged by all that R10 and R12 fix,
-// and one that claims success by the whole predicate. The lists stand here once
-// more, so that a rule that is gone is missed.
+// one that claims success by the whole predicate, and each by the rules of the
+// suite itself. The lists stand here once more, so that a rule that is gone is
+// missed.
 func judgedWhole(v *view, w *wants) {
-	var wanted []string
+	wanted := numbered("T36", 33, 35)
 	if packetSeen(v) {
-		wanted = append(numbered("T1", 33, 60), "T1.62", "T1.66", "T1.70", "T1.72", "T1.74")
+		wanted = append(append(wanted, numbered("T1", 33, 60)...), "T1.62", "T1.66", "T1.70", "T1.72", "T1.74", "T27.19", "T34.40")
 		wanted = append(wanted, numbered("T34", 1, 31)...)
+	}
+	if unusedSink(v) {
+		wanted = append(wanted, "T1.67")
+	}
+	if sawMounts(v) {
+		wanted = append(wanted, "T22.13")
 	}
 	if v.claimsSuccess() {
 		wanted = append(wanted, "T1.18", "T1.22", "T1.23", "T1.24", "T1.25", "T1.28", "T1.30", "T1.31", "T1.32", "T1.61", "T1.63", "T1.65", "T1.73", "T34.39")
@@ -120,7 +127,7 @@ func judgedWhole(v *view, w *wants) {
 		wanted = append(wanted, "T1.27", "T1.29")
 	}
 	for _, id := range wanted {
-		judged := slices.ContainsFunc(rules, func(r rule) bool { return r.id == id && r.when(v) })
+		judged := slices.ContainsFunc(v.rules, func(r rule) bool { return r.id == id && r.when(v) })
 		w.that(judged, id+" is not judged", "every rule that applies")
 	}
 }

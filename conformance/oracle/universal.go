@@ -98,11 +98,20 @@ func UniversalIDs() []string {
 // With evidence that was altered, every finding is a failure. A fault of the
 // driver gives one broken finding, under T1.19: nothing is known of the attempt,
 // which must show, but not hide what other attempts showed.
-func Universal(a *evidence.Attempt, f Facts) []Finding {
+func Universal(a *evidence.Attempt, f Facts) []Finding { return judgeBy(rules, a, f) }
+
+// Without is Universal of a suite that has lost the rule of an assertion, for
+// the proof that such a suite fails its own attempts. Rules: R21 (T36.36).
+func Without(id string, a *evidence.Attempt, f Facts) []Finding {
+	return judgeBy(slices.DeleteFunc(slices.Clone(rules), func(r rule) bool { return r.id == id }), a, f)
+}
+
+func judgeBy(all []rule, a *evidence.Attempt, f Facts) []Finding {
 	if a.Scenario.Kind != scenario.Launch {
 		return nil
 	}
 	v := look(a, f)
+	v.rules = all
 	var findings []Finding
 	reason, verdict := unusable(a)
 	if verdict == Broken {
@@ -111,7 +120,7 @@ func Universal(a *evidence.Attempt, f Facts) []Finding {
 	if verdict == "" && !a.Scenario.Negotiates() {
 		return nil
 	}
-	for _, r := range rules {
+	for _, r := range all {
 		if verdict != "" {
 			findings = append(findings, undecided(r.id, verdict, reason, a.Dir))
 			continue

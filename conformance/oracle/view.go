@@ -14,6 +14,7 @@ type view struct {
 	facts   Facts
 	record  *Record // of the first packet, nil when none came
 	parsed  *document
+	rules   []rule // of Universal, nil for a check of a line
 }
 
 func look(a *evidence.Attempt, f Facts) *view {

@@ -6,7 +6,8 @@
 // act; asked: where a script asks for what is altered; broad: so much is altered
 // that only the assertions it names are covered by it), and the assertions of
 // which at least one must notice. apply gives every alteration that an operator makes of an attempt; each is a whole,
-// well-formed record, so that nothing but a check can notice. A Case is a
+// well-formed record, so that nothing but a check can notice. One operator, suite,
+// leaves the record alone and takes a rule from the suite instead. A Case is a
 // script in a cell with all that it asked the oracle; Search asks it again with
 // one attempt altered.
 //

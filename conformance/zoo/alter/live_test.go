@@ -13,7 +13,6 @@ import (
 	"github.com/leanovate/gopter/prop"
 
 	"touchstone/conformance/certify"
-	"touchstone/conformance/evidence"
 	"touchstone/conformance/script"
 )
 
@@ -88,13 +87,13 @@ type pair struct {
 
 // problem is why the operator was not found; empty when it was.
 func (p pair) problem() string {
-	if unaltered := fails(p.named, p.subject.attempt, p.subject.attempt); len(unaltered) > 0 {
+	if unaltered := fails(p.named, p.subject.attempt, variant{attempt: p.subject.attempt}); len(unaltered) > 0 {
 		return unaltered[0].id + " fails on the attempt as it was recorded"
 	}
 	made, noticed := 0, false
-	p.operator.apply(p.subject, func(_ string, altered *evidence.Attempt) {
+	p.operator.apply(p.subject, func(_ string, as variant) {
 		made++
-		noticed = noticed || len(fails(p.named, p.subject.attempt, altered)) > 0
+		noticed = noticed || len(fails(p.named, p.subject.attempt, as)) > 0
 	})
 	if made > 0 && !noticed {
 		return p.operator.Name + ": nothing that it names noticed"

@@ -67,14 +67,19 @@ func (c Case) attempts() (all []*evidence.Attempt) {
 
 // fails are the assertions among some questions that fail with an attempt in
 // another's place.
-func fails(questions []question, a, altered *evidence.Attempt) (ids []question) {
+func fails(questions []question, a *evidence.Attempt, as variant) (ids []question) {
 	var universal []oracle.Finding
 	for _, q := range questions {
 		attempts := slices.Clone(q.Attempts)
-		attempts[slices.Index(attempts, a)] = altered
+		attempts[slices.Index(attempts, a)] = as.attempt
 		q.Judgement.Attempts = attempts
 		findings := universal
-		if !q.Universal() || universal == nil {
+		switch {
+		case !q.Universal():
+			findings = q.Findings()
+		case universal == nil && as.lost != "":
+			findings = oracle.Without(as.lost, as.attempt, q.Facts)
+		case universal == nil:
 			findings = q.Findings()
 		}
 		if q.Universal() {
@@ -177,13 +182,13 @@ func (s *Search) try(c Case, about *subject, asked []question, takes func(Operat
 		if len(open()) == 0 {
 			continue
 		}
-		o.apply(about, func(target string, altered *evidence.Attempt) {
+		o.apply(about, func(target string, as variant) {
 			questions := open()
 			if len(questions) == 0 {
 				return
 			}
 			s.Judged++
-			for _, q := range fails(questions, about.attempt, altered) {
+			for _, q := range fails(questions, about.attempt, as) {
 				s.upset(o, target, c, q, about.attempt.Scenario.Number)
 			}
 		})

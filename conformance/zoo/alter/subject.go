@@ -1,6 +1,7 @@
 package alter
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -15,6 +16,7 @@ type subject struct {
 	planted []string // texts that must stand nowhere
 	points  []uint32 // where a producer must not come to
 	results []string // names of what a host leaves
+	others  []string // profiles of the launcher that are not the attempt's
 	success []string // members by which a success document is known, and a failure document
 	failure []string
 	record  []byte   // the first packet
@@ -33,6 +35,7 @@ func newSubject(a *evidence.Attempt, asked []script.Judgement) *subject {
 		s.results = []string{h.Report, h.Sink, h.File}
 		if slices.Contains(j.Attempts, a) {
 			s.success, s.failure = j.Facts.SuccessMembers, j.Facts.FailureMembers
+			s.others = slices.Sorted(maps.Keys(j.Facts.Profiles))
 		}
 		switch {
 		case j.Universal() || len(j.Words) < 2:
@@ -46,6 +49,7 @@ func newSubject(a *evidence.Attempt, asked []script.Judgement) *subject {
 			}
 		}
 	}
+	s.others = slices.DeleteFunc(s.others, func(name string) bool { return name == a.Scenario.Cell.Profile })
 	slices.Sort(s.planted)
 	s.planted = slices.Compact(s.planted)
 	return s
@@ -58,6 +62,14 @@ type alteration struct {
 	events []evidence.Event
 	files  map[string][]byte
 	launch *evidence.Launch // nil: the attempt's
+	cell   string           // profile that the attempt is said to be of, "" the attempt's
+	lost   string           // rule that the suite judges without, "" none
+}
+
+// variant is an attempt with one thing altered, and what it is judged without.
+type variant struct {
+	attempt *evidence.Attempt
+	lost    string
 }
 
 // yielding takes the alterations of an operator one by one.

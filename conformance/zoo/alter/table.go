@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"touchstone/conformance/evidence"
 	"touchstone/contracts"
 )
 
@@ -99,22 +98,27 @@ func init() {
 	kinds = map[string]func(*subject, []string, yielding){
 		"member": alterRecord, "packet": alterPackets, "bytes": alterBytes, "exit": alterExit, "time": alterTime,
 		"event": alterEvents, "observed": alterObserved, "left": leave, "ended": alterEnded, "rendezvous": alterRendezvous,
-		"producer": alterProducer, "faults": alterFaults, "disposition": alterDisposition, "catalog": alterCatalog, "launch": alterLaunch, "result": alterResults, "relay": alterRelay,
+		"producer": alterProducer, "faults": alterFaults, "disposition": alterDisposition, "catalog": alterCatalog, "launch": alterLaunch, "profile": alterProfile, "suite": alterSuite, "result": alterResults, "relay": alterRelay,
 	}
 }
 
 // apply gives every whole record that the operator makes of an attempt.
-func (o Operator) apply(s *subject, yield func(target string, altered *evidence.Attempt)) {
+func (o Operator) apply(s *subject, yield func(target string, as variant)) {
 	kinds[o.Kind](s, o.Args, func(a alteration) {
 		events := a.events
 		if events == nil {
 			events = s.attempt.Events
 		}
-		if altered, err := s.attempt.With(events, a.files); err == nil {
-			if a.launch != nil {
-				altered.Launch = *a.launch
-			}
-			yield(a.target, altered)
+		made, err := s.attempt.With(events, a.files)
+		if err != nil {
+			return
 		}
+		if a.launch != nil {
+			made.Launch = *a.launch
+		}
+		if a.cell != "" {
+			made.Scenario.Cell.Profile = a.cell
+		}
+		yield(a.target, variant{made, a.lost})
 	})
 }
