@@ -270,6 +270,29 @@ func TestAttemptsSameOutcome(t *testing.T) {
 	}
 }
 
+// TestProbesAsControl: what the engine itself changes is no fault of its supervisor.
+func TestProbesAsControl(t *testing.T) {
+	const said = "probe load-INT EINVAL\nprobe load-PIPE ok\n"
+	for ours, wanted := range map[string]Verdict{
+		said: Pass,
+		"probe load-INT ok\nprobe load-PIPE ok\n":         Pass,
+		"probe load-INT EINVAL\nprobe load-PIPE EINVAL\n": Fail,
+		"probe load-INT EINVAL\n":                         Fail,
+		"":                                                Fail,
+	} {
+		m := successModel(t)
+		m.diagnostic = []byte(ours)
+		words := []string{"probes", "as-control"}
+		if f := Check("T30.11", words, []*evidence.Attempt{m.build(t)}, m.facts); f.Verdict != Broken {
+			t.Errorf("no control: got %+v", f)
+		}
+		m.facts.Control = controlRun(t, said)
+		if f := Check("T30.11", words, []*evidence.Attempt{m.build(t)}, m.facts); f.Verdict != wanted {
+			t.Errorf("%q: got %+v, want %s", ours, f, wanted)
+		}
+	}
+}
+
 func TestControlProbes(t *testing.T) {
 	for said, wanted := range map[string]Verdict{
 		"probe fork ok\n":                     Pass,

@@ -39,7 +39,7 @@ var nouns = []noun{
 	{"elapsed", "elapsed <DUR | >DUR", "from the launch to the supervisor's exit; the launcher's slack is added to an upper bound", parseElapsed},
 	{"after-last-byte", "after-last-byte CHANNEL <DUR", "from the last byte read of a channel to the supervisor's exit, with the slack", parseAfterLastByte},
 	{"after-control", "after-control ACTION <DUR", "from a control that was done to the supervisor's exit, with the slack", parseAfterControl},
-	{"probes", "probes denied NAME… | probes ok NAME…", "what the fixture's probes said", parseProbes},
+	{"probes", "probes denied NAME… | probes ok NAME… | probes as-control", "what the fixture's probes said; as-control: each is ok, or what it is with no supervision", parseProbes},
 	{"control-probes", "control-probes ok NAME… | control-probes denied NAME… | control-probes ok-where-present NAME…", "what the same probes said with no supervision; ok-where-present: ok, or ENOSYS from a kernel that lacks it, which the report then says", parseControlProbes},
 	{"descriptors", "descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra | publishers-nonblocking", "the producer's descriptors, as it lists them and as the host sees them; those of an observed supervisor to its host", parseDescriptors},
 	{"identity", "identity isolated", "ids of its own, no capability, no way back, a filter; seen from outside", parseIdentity},

@@ -266,8 +266,8 @@
 //		what the host saw of the producer: threads children
 //	output empty | equals DOC | first N DOC
 //		what a finalizer by itself gave out, on its standard output or as its target; first: at most N bytes, those of DOC
-//	probes denied NAME… | probes ok NAME…
-//		what the fixture's probes said
+//	probes denied NAME… | probes ok NAME… | probes as-control
+//		what the fixture's probes said; as-control: each is ok, or what it is with no supervision
 //	producer member=value…
 //		members of producer; failure is none or a code
 //	producers-at-first-report-byte N

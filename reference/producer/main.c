@@ -1,5 +1,4 @@
 /* main: which document, and what is refused before any library is loaded. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +49,6 @@ main(int argc, char **argv)
 	static struct run run;
 	struct text t;
 
-	signal(SIGPIPE, SIG_IGN);	/* a gone reader is a write error here, as in the engine's harness */
 	options_parse(argc, argv);
 	if (options.help)
 		print_help();

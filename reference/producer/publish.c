@@ -1,11 +1,35 @@
 /* publish: the one write of the document, and the end of the process. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "producer.h"
+
+/* A reader that has gone is an error of this write, and no signal; the strategy has the dispositions of a fresh process. */
+static ssize_t
+write_quietly(int fd, const void *bytes, size_t n)
+{
+	static const struct timespec at_once;
+	sigset_t pipe, before, pending;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &pipe, &before);
+	sigpending(&pending);
+	ssize_t done = write(fd, bytes, n);
+	int error = errno;
+	if (done < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+		while (sigtimedwait(&pipe, NULL, &at_once) < 0 && errno == EINTR)
+			;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return done;
+}
 
 static void
 write_all(const struct text *t)
@@ -13,7 +37,7 @@ write_all(const struct text *t)
 	size_t done = 0;
 
 	while (done < t->used) {
-		ssize_t n = write(options.candidate, t->bytes + done, t->used - done);
+		ssize_t n = write_quietly(options.candidate, t->bytes + done, t->used - done);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
