@@ -184,8 +184,8 @@ func (a *attempt) start() *outcome.Failure {
 	if failure := a.interrupted(err); failure != nil {
 		return failure
 	}
-	if err := a.domain.Release(); err != nil {
-		return a.unavailable(err)
+	if err := a.domain.Release(); err != nil { // the lifetime may end here, too
+		return a.interrupted(err)
 	}
 	a.times.run, a.spent.run = a.now(), spent()
 	a.machine = outcome.New(a.admitted.Route)
