@@ -54,15 +54,17 @@ type attempt struct {
 	folder     int  // watches that of the named sink's target, -1: none
 	standIn    int  // stands in for a supervisor in a control attempt; 0: none
 
-	rules    []rule
-	over     bool           // the driver ends the attempt: no rule is due any more
-	handled  map[int]uint32 // by producer: the last point that was dealt with
-	fates    []fate         // of the producers seen
-	judges   []fate         // of the finalizers seen, where one is awaited
-	stoodAt  int64          // the stamp of the first stop of the supervisor, 0 for none
-	held     []int          // writers of the producer's diagnostics, kept open by a control
-	nextScan int64
-	buffer   []byte
+	rules   []rule
+	over    bool           // the driver ends the attempt: no rule is due any more
+	handled map[int]uint32 // by producer: the last point that was dealt with
+	fates   []fate         // of the producers seen
+	judges  []fate         // of the finalizers seen, where one is awaited
+
+	finalizerBy int64 // until when a producer waits for one to be seen, 0 before there is a producer
+	stoodAt     int64 // the stamp of the first stop of the supervisor, 0 for none
+	held        []int // writers of the producer's diagnostics, kept open by a control
+	nextScan    int64
+	buffer      []byte
 }
 
 // Run is the body of the attempt process: it makes the attempt that the folder

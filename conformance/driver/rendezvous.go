@@ -32,13 +32,12 @@ func (a *attempt) scan(now int64) {
 	}
 	a.sampleSize()
 	a.reapOrphans()
-	if slices.ContainsFunc(a.rules, func(r rule) bool { return !r.done && r.Trigger.Kind == scenario.AtJudged }) {
-		a.followFinalizer() // before a producer goes on, which may be the end of it
-	}
 	if !a.exited {
-		for _, pid := range a.library.producers() {
+		producers := a.library.producers()
+		unjudged := a.awaitsFinalizer(now, len(producers) > 0)
+		for _, pid := range producers {
 			a.follow(pid)
-			if a.library.hasStates {
+			if a.library.hasStates && !unjudged {
 				a.lookAt(pid)
 			}
 		}
@@ -46,6 +45,24 @@ func (a *attempt) scan(now int64) {
 	a.holdFinalizer()
 	a.fire(a.happened)
 	a.nextScan = now + int64(pause/time.Nanosecond)
+}
+
+// finalizerPatience is how long a producer that has come to a point waits for a
+// finalizer whose end a rule wants: one that starts with the sink's end alone is
+// waited for in vain.
+const finalizerPatience = 2 * time.Second
+
+// awaitsFinalizer looks for a finalizer whose end a rule wants, and says whether
+// the producer must wait for it: going on may be the end of it, unseen.
+func (a *attempt) awaitsFinalizer(now int64, produces bool) bool {
+	if !slices.ContainsFunc(a.rules, func(r rule) bool { return !r.done && r.Trigger.Kind == scenario.AtJudged }) {
+		return false
+	}
+	a.followFinalizer()
+	if a.finalizerBy == 0 && produces {
+		a.finalizerBy = now + int64(finalizerPatience/time.Nanosecond)
+	}
+	return len(a.judges) == 0 && now < a.finalizerBy
 }
 
 // happened says whether a trigger holds that nothing but looking tells of.
