@@ -197,7 +197,7 @@ func TestConclusions(t *testing.T) {
 		seen  seen
 		want  string
 	}{
-		"a named one failed":     {Reference, kill, []string{"T1.57"}, seen{"T11.03": {passed: true}}, reports.Killed},
+		"a named one failed":     {Reference, kill, []string{"T1.57"}, seen{"T11.03": {passed: true}, "T12.03": {passed: true, noted: true}}, reports.Killed},
 		"another one only":       {Reference, nil, []string{"T1.57"}, seen{"T14.03": {passed: true}}, reports.KilledElsewhere},
 		"a leak only":            {Host, nil, []string{leak}, seen{"T14.03": {passed: true}}, reports.KilledElsewhere},
 		"none":                   {Second, nil, nil, seen{"T14.03": {passed: true}}, reports.Survived},

@@ -125,8 +125,9 @@ type asked struct {
 	deadline time.Time // after which no job begins
 }
 
-// verdicts says what was said of an assertion.
-type verdicts struct{ passed, failed, undecided bool }
+// verdicts says what was said of an assertion. One that passed with a note was
+// not asked in full on this machine.
+type verdicts struct{ passed, failed, undecided, noted bool }
 
 // face runs jobs until each named assertion has failed once.
 func (a *asked) face(jobs []job) error {
@@ -178,7 +179,7 @@ func (a *asked) hear(j job, result script.Result) error {
 		v := a.seen[f.ID]
 		switch {
 		case f.Verdict == oracle.Pass:
-			v.passed = true
+			v.passed, v.noted = true, v.noted || f.Reason != ""
 		case f.Verdict == oracle.Fail && !unsound[f.ID]:
 			v.failed = true
 			a.failed(j, f)
@@ -220,7 +221,7 @@ func (a *asked) other(id string) {
 func (a *asked) conclude() {
 	for _, id := range a.open() {
 		switch v := a.seen[id]; {
-		case v.passed && !v.undecided:
+		case v.passed && !v.undecided && !v.noted:
 			a.row.Missed = append(a.row.Missed, id)
 		default:
 			a.row.Undecided = append(a.row.Undecided, id)
