@@ -14,9 +14,10 @@ import (
 	"touchstone/conformance/evidence"
 )
 
-// controlPage is the size up to which an anonymous file counts as the
-// supervisor's own state and not as storage: it holds no copy of a payload.
-const controlPage = 4096
+// controlState is the size, in bytes, up to which an anonymous file counts as
+// the supervisor's own state and not as storage: every report that a script asks
+// about is larger.
+const controlState = 1024
 
 // observeStorage records what the supervisor's side has in the spool, by name
 // or only open, and in anonymous files. The producer's own are not its.
@@ -59,7 +60,7 @@ func stored(st *unix.Stat_t, spool uint64, link string) bool {
 		return false
 	}
 	anonymous := strings.HasPrefix(link, "/memfd:") && !strings.HasPrefix(link, "/memfd:arena")
-	return st.Dev == spool || anonymous && st.Size > controlPage
+	return st.Dev == spool || anonymous && st.Size > controlState
 }
 
 // eachSupervisorFile looks at what the supervisor's processes have open.
