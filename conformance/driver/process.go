@@ -211,14 +211,15 @@ func peakResident(pid int) int64 {
 }
 
 // signalProcess signals a process after check has confirmed, with the pidfd
-// open, that the pid is still the one that is meant.
+// open, that the pid is still the one that is meant; one that is not, or that has
+// ended, is ESRCH.
 func signalProcess(pid int, signal unix.Signal, check func() bool) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return fmt.Errorf("signal %d: %w", pid, err)
 	}
 	if !check() {
-		return errors.Join(fmt.Errorf("signal %d: it has changed meanwhile", pid), unix.Close(fd))
+		return errors.Join(fmt.Errorf("signal %d: it has changed meanwhile: %w", pid, unix.ESRCH), unix.Close(fd))
 	}
 	err = unix.PidfdSendSignal(fd, signal, nil, 0)
 	if err = errors.Join(err, unix.Close(fd)); err != nil {
