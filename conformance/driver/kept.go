@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -46,14 +47,31 @@ func keep(folder, srcDir string) (kept, error) {
 	return kept{folder, common}, os.MkdirAll(folder, 0o755)
 }
 
+// part matches a source that another one is made of.
+var part = regexp.MustCompile(`(?m)^#include "(.+\.c)"`)
+
+// whole is a file's text with the texts of the sources that it includes; of an
+// option, which is no file, nothing.
+func whole(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, found := range part.FindAllSubmatch(text, -1) {
+		included, failed := whole(filepath.Join(filepath.Dir(path), string(found[1])))
+		text, err = append(text, included...), errors.Join(err, failed)
+	}
+	return text, err
+}
+
 // path is where the job's output is kept: its arguments name files, whose
 // bytes count, or are options.
 func (k kept) path(j job) (string, error) {
 	digest := sha256.New()
 	digest.Write(k.common)
 	for _, a := range j.arguments {
-		text, err := os.ReadFile(a)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		text, err := whole(a)
+		if err != nil {
 			return "", fmt.Errorf("digest %s: %w", j.what, err)
 		}
 		fmt.Fprintf(digest, "%s %d\n%s", filepath.Base(a), len(text), text)

@@ -51,7 +51,7 @@ func TestKeptFixturesAreThoseOfTheirSources(t *testing.T) {
 		return all
 	}
 	for name, text := range map[string]string{"fixture.c": "", "abi_a.c": "", "control.c": program, "tool.c": program, "finalizer.c": program,
-		"word.h": "#define WORD \"first\"\n", "word.c": "#include \"word.h\"\nconst char *word = WORD;\n"} {
+		"word.h": "#define WORD \"first\"\n", "word.c": "#include \"part.c\"\n", "part.c": "#include \"word.h\"\nconst char *word = WORD;\n"} {
 		write(name, text)
 	}
 	first, before := compile(), kept()
@@ -62,12 +62,16 @@ func TestKeptFixturesAreThoseOfTheirSources(t *testing.T) {
 	if other := compile(); !strings.Contains(other, "other") || len(kept()) != 2*len(before) {
 		t.Errorf("after a change of a header: %d kept, want %d; library with the new word: %t", len(kept()), 2*len(before), strings.Contains(other, "other"))
 	}
+	write("part.c", "const char *word = \"third\";\n")
+	if third := compile(); !strings.Contains(third, "third") {
+		t.Error("after a change of an included source: the library of the earlier one")
+	}
 	for name, text := range kept() {
 		if err := os.WriteFile(filepath.Join(store, name), []byte(text[1:]), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if mended := compile(); !strings.Contains(mended, "other") || !strings.HasPrefix(mended, "\x7fELF") {
+	if mended := compile(); !strings.Contains(mended, "third") || !strings.HasPrefix(mended, "\x7fELF") {
 		t.Error("a damaged file was taken for a library")
 	}
 }
