@@ -64,6 +64,21 @@ func (m *Machine) Next() Action {
 	return Finish
 }
 
+// Commits reports whether the steps from here, before another batch, give the
+// host something of a success: what a cancellation of this moment must precede.
+//
+// Rules: R19.
+func (m Machine) Commits() bool {
+	for {
+		switch m.Next() {
+		case PublishSink, PublishReport, PublishName:
+			return true
+		case Wait, Finish:
+			return false
+		}
+	}
+}
+
 // mustKill: at once for every cause but a graceful one, which has until the
 // producer ends or the grace is over; and without a cause, once the survivor
 // question is answered, or a dismissed producer does not go.

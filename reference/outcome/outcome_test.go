@@ -195,6 +195,7 @@ type attempt struct {
 	status  outcome.Status
 	ended   bool
 	late    bool // a failure of publication was answered
+	misled  bool // the machine foretold a success that did not come, or did not
 }
 
 func (a *attempt) end(status outcome.Status) {
@@ -243,6 +244,7 @@ func (a *attempt) play(own []outcome.Observation) []string {
 			codes = append(codes, name(f))
 			a.giveUp()
 		}
+		commits, from := a.machine.Commits(), len(a.actions)
 		for {
 			action := a.machine.Next()
 			if action == outcome.Wait {
@@ -251,6 +253,9 @@ func (a *attempt) play(own []outcome.Observation) []string {
 			a.actions = append(a.actions, action)
 			a.answer(action)
 		}
+		a.misled = a.misled || commits != slices.ContainsFunc(a.actions[from:], func(action outcome.Action) bool {
+			return action == outcome.PublishSink || action == outcome.PublishReport || action == outcome.PublishName
+		})
 		if slices.Contains(a.actions, outcome.Finish) {
 			break
 		}
@@ -291,6 +296,8 @@ func judge(a *attempt, codes []string) string {
 	}
 	published := count(outcome.PublishReport) + count(outcome.PublishClaim) + count(outcome.PublishReplacement)
 	switch {
+	case a.misled:
+		return fmt.Sprintf("a success not foretold: %v", a.actions)
 	case count(outcome.Finish) != 1:
 		return fmt.Sprintf("did not finish: %v", a.actions)
 	case a.actions[len(a.actions)-1] != outcome.Finish:

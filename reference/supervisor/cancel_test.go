@@ -10,24 +10,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestCancellationComesFirst: the host's request to stop and the producer's end
-// reach a stopped S, which sees both at once (T28.08, T29.13).
+// TestCancellationComesFirst: the host's request to stop and the producer's end,
+// a bad one or that of a success, reach a stopped S, which sees both at once
+// (T28.08, T29.13, T29.15).
 func TestCancellationComesFirst(t *testing.T) {
-	for range rounds(t) {
-		r := launch{actor: "err=1 spin", atFirstNote: func(s *os.Process) {
-			producer := child(t, s.Pid, "actor")
-			for _, step := range []struct {
-				pid    int
-				signal unix.Signal
-				state  byte // to wait for; 0 for none
-			}{{s.Pid, unix.SIGSTOP, 'T'}, {producer, unix.SIGKILL, 'Z'}, {s.Pid, unix.SIGTERM, 0}, {s.Pid, unix.SIGCONT, 0}} {
-				if err := unix.Kill(step.pid, step.signal); err != nil {
-					t.Error(err)
+	for actor, end := range map[string]unix.Signal{
+		"err=1 spin": unix.SIGKILL,
+		fmt.Sprintf("err=1 signal=%d report=2000", unix.SIGSTOP): unix.SIGCONT,
+	} {
+		for range rounds(t) {
+			r := launch{actor: actor, atFirstNote: func(s *os.Process) {
+				producer := child(t, s.Pid, "actor")
+				if end == unix.SIGCONT {
+					awaitState(t, producer, 'T')
 				}
-				awaitState(t, step.pid, step.state)
+				for _, step := range []struct {
+					pid    int
+					signal unix.Signal
+					state  byte // to wait for; 0 for none
+				}{{s.Pid, unix.SIGSTOP, 'T'}, {producer, end, 'Z'}, {s.Pid, unix.SIGTERM, 0}, {s.Pid, unix.SIGCONT, 0}} {
+					if err := unix.Kill(step.pid, step.signal); err != nil {
+						t.Error(err)
+					}
+					awaitState(t, step.pid, step.state)
+				}
+			}}.run(t)
+			r.wants(t, 1, "run_aborted{}")
+			if bytes.Contains(r.report, []byte(`"trades"`)) {
+				t.Error("a success was published")
 			}
-		}}.run(t)
-		r.wants(t, 1, "run_aborted{}")
+		}
 	}
 }
 

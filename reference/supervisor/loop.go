@@ -42,14 +42,14 @@ func (a *attempt) step() bool {
 	return true
 }
 
-// observe tells the machine of one batch. What would be latched is held against
-// a cancellation of the same moment first. The stage of a cause is where the
-// attempt stood when it was latched, whatever follows.
+// observe tells the machine of one batch. What would be latched, or published as
+// a success, is held against a cancellation of the same moment first. The stage
+// of a cause is where the attempt stood when it was latched, whatever follows.
 //
 // Rules: R19.
 func (a *attempt) observe(batch ...outcome.Observation) {
 	before, trial := a.machine.Failure(), a.machine
-	if trial.Observe(batch...); before == nil && trial.Failure() != nil && a.cancel.overtaken() {
+	if trial.Observe(batch...); before == nil && (trial.Failure() != nil || trial.Commits()) && a.cancel.overtaken() {
 		batch = append(batch, outcome.Cancellation())
 	}
 	a.machine.Observe(batch...)
