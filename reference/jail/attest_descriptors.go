@@ -72,12 +72,12 @@ func (d *Domain) sameObject(number, own int) error {
 	if err != nil {
 		return err
 	}
-	wantFlags, err := openFlags("/proc/self/fdinfo/" + strconv.Itoa(own))
+	wantFlags, err := unix.FcntlInt(uintptr(own), unix.F_GETFL, 0) // without close-on-exec
 	if err != nil {
-		return err
+		return fmt.Errorf("own flags: %w", err)
 	}
-	if haveFlags != wantFlags&^unix.O_CLOEXEC {
-		return fmt.Errorf("open flags %#o, want %#o without close-on-exec", haveFlags, wantFlags)
+	if haveFlags != uint64(wantFlags) {
+		return fmt.Errorf("open flags %#o, want %#o", haveFlags, wantFlags)
 	}
 	return nil
 }

@@ -25,12 +25,10 @@ type canceller struct {
 	fd      int           // eventfd, readable once a stop was requested
 }
 
-// listen takes over the signals, as early as possible. Taking SIGPIPE has a
-// write to a closed peer return EPIPE, and leaves children their default.
+// listen takes over the signals, as early as possible.
 func listen() *canceller {
 	c := &canceller{signals: make(chan os.Signal, 8), passed: make(chan struct{}, 1), fd: -1}
 	signal.Notify(c.signals, unix.SIGTERM, unix.SIGINT, marker)
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	return c
 }
 

@@ -16,6 +16,28 @@
 
 #include "launcher.h"
 
+#ifndef OPEN_TREE_CLONE	/* musl has none of the mount interface of 5.2 */
+#include <linux/mount.h>
+
+static int
+open_tree(int dir, const char *path, unsigned int flags)
+{
+	return (int)syscall(SYS_open_tree, dir, path, flags);
+}
+
+static int
+move_mount(int from, const char *path, int to, const char *at, unsigned int flags)
+{
+	return (int)syscall(SYS_move_mount, from, path, to, at, flags);
+}
+
+static int
+mount_setattr(int dir, const char *path, unsigned int flags, struct mount_attr *attributes, size_t size)
+{
+	return (int)syscall(SYS_mount_setattr, dir, path, flags, attributes, size);
+}
+#endif
+
 #define READ_ONLY (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 #define WORK (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 #define DEVICE (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
