@@ -53,12 +53,21 @@ func median(all []time.Duration) time.Duration {
 }
 
 // BenchmarkSpawnToExit times a whole attempt through refhost on a strategy that
-// does nothing, from spawn to exit, turn and turn about with its peers:
+// does nothing, without a native sink and with the automatic one, from spawn to
+// exit, turn and turn about with its peers:
 // bubblewrap around true, and two empty Go processes in a row. The figures are
 // ratios of medians. The host's documents are in memory, where a service would
 // have them; with all of them on the temporary folder's disk, each synced, it is
 // the last figure.
 func BenchmarkSpawnToExit(b *testing.B) {
+	b.Run("no-sink", func(b *testing.B) {
+		spawnToExit(b, []string{"--arena-bytes", "65536"}, []string{"--profile", "jailed"})
+	})
+	b.Run("automatic-sink", func(b *testing.B) { spawnToExit(b, nil, nil) })
+}
+
+// spawnToExit measures with further arguments of the host and of S.
+func spawnToExit(b *testing.B, hosts, supervisors []string) {
 	bin := installed(b)
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
@@ -71,9 +80,9 @@ func BenchmarkSpawnToExit(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		through = append(through, attemptIn(b, bin, pairing, memory, b.TempDir()))
+		through = append(through, attemptIn(b, bin, pairing, memory, b.TempDir(), hosts, supervisors))
 		disk := b.TempDir()
-		onDisk = append(onDisk, attemptIn(b, bin, pairing, disk, disk))
+		onDisk = append(onDisk, attemptIn(b, bin, pairing, disk, disk, hosts, supervisors))
 		wrapped = append(wrapped, timed(b, bwrap, "--unshare-all", "--ro-bind", "/", "/", "true"))
 		floor = append(floor, timed(b, nothing)+timed(b, nothing))
 		if err := os.RemoveAll(memory); err != nil {
@@ -103,12 +112,14 @@ func installedPairing(b *testing.B) string {
 }
 
 // attemptIn times one accepted attempt with its documents and its spool in these folders.
-func attemptIn(b *testing.B, bin, pairing, documents, spool string) time.Duration {
+func attemptIn(b *testing.B, bin, pairing, documents, spool string, hosts, supervisors []string) time.Duration {
 	b.Helper()
 	tests := requireRoot(b)
-	return timed(b, bin+"/refhost", "--report", documents+"/report", "--disposition", documents+"/disposition",
-		"--spool", spool, "--pairing", pairing, "--", bin+"/refsup", "run_json", "--report-channel", "supervised/v1",
+	arguments := append([]string{"--report", documents + "/report", "--disposition", documents + "/disposition",
+		"--spool", spool, "--pairing", pairing}, hosts...)
+	arguments = append(arguments, "--", bin+"/refsup", "run_json", "--report-channel", "supervised/v1",
 		"--terminal-status-fd", "{terminal_fd}", "--so", tests+"/plain.so", "--ohlcv", tests+"/chart.csv")
+	return timed(b, bin+"/refhost", append(arguments, supervisors...)...)
 }
 
 // BenchmarkJudge is the verification of one successful attempt.
