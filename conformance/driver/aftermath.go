@@ -34,11 +34,21 @@ func (a *attempt) listProcesses() error {
 	return nil
 }
 
-func (a *attempt) outlived() []int {
-	var found []int
-	for _, pid := range processes() {
-		if pid != a.standIn && (pid == a.pid || !a.tracer.owns(pid)) && alive(pid) {
-			found = append(found, pid)
+// outlived are the processes of the attempt that run. One look shows none of
+// what a process has made that ended while it was looked at: the last look finds
+// nobody but those that had ended before.
+func (a *attempt) outlived() (found []int) {
+	ended := map[int]bool{}
+	for again := true; again && len(found) == 0; {
+		again = false
+		for _, pid := range processes() {
+			switch {
+			case ended[pid] || pid == a.standIn || pid != a.pid && a.tracer.owns(pid):
+			case alive(pid):
+				found = append(found, pid)
+			default:
+				ended[pid], again = true, true
+			}
 		}
 	}
 	return found
