@@ -76,6 +76,7 @@ func Run() error {
 	if err := startedByRunner(); err != nil {
 		return err
 	}
+	becomeUrgent()
 	dir, err := openFolder()
 	if err != nil {
 		return err

@@ -339,6 +339,20 @@ func TestDisturbanceMustHappen(t *testing.T) {
 	}
 }
 
+// A launcher that was done before anybody looked is no launcher that failed.
+func TestLateLookIsNotAsked(t *testing.T) {
+	for _, c := range []struct {
+		model  *model
+		wanted Verdict
+	}{{successModel(t), NotRun}, {refusalModel(t), Fail}} {
+		c.model.extra = append(c.model.extra, evidence.Control{Trigger: scenario.Trigger{Kind: scenario.AtChild},
+			Action: scenario.Action{Kind: scenario.DoKill, Who: scenario.Supervisor, Signal: "KILL"}, Result: evidence.NotReached})
+		if f := Check("T24.08", []string{"exit", "signal", "9"}, []*evidence.Attempt{c.model.build(t)}, c.model.facts); f.Verdict != c.wanted {
+			t.Errorf("got %+v, want %s", f, c.wanted)
+		}
+	}
+}
+
 func TestUndecidableChecks(t *testing.T) {
 	m := successModel(t)
 	m.facts.Reference = nil
