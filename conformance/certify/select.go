@@ -228,6 +228,9 @@ func unknownTest(pattern string, all []script.Script) error {
 			return usage("test %s: no script is written for it yet; written are %s", pattern, strings.Join(written, ", "))
 		}
 	}
+	if number, padded := strings.CutPrefix(pattern, "T0"); padded && slices.Contains(written, "T"+number) {
+		return usage("test %q: no such test or script; the test is T%s, its scripts are %s-*", pattern, number, pattern)
+	}
 	return usage("test %q: no such test or script; written are %s", pattern, strings.Join(written, ", "))
 }
 

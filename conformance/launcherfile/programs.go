@@ -21,6 +21,9 @@ func (f File) Absent(path, bin string) *Error {
 			for _, found := range beside.FindAllString(text, -1) {
 				if problem := absent(key, f.place(found, bin), false); problem != nil {
 					problem.Path = path
+					if strings.HasPrefix(found, "{here}") {
+						problem.Fix = "put it there, or correct the path: {here} is the folder of the launcher file"
+					}
 					return problem
 				}
 			}

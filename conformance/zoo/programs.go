@@ -1,6 +1,7 @@
 package zoo
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,6 +89,10 @@ func programPackages(root string) (map[string][]string, error) {
 	c := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Deps \" \"}}", "./reference/cmd/...")
 	c.Dir, c.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	output, err := c.Output()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(ended.Stderr))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list packages of the reference: %w", err)
 	}

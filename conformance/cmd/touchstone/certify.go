@@ -16,20 +16,20 @@ import (
 )
 
 type certifyCommand struct {
-	Launcher string  `default:"reference" help:"Name of a file in conformance/launchers, or a path." placeholder:"NAME|PATH"`
-	Tests    *string `help:"Globs over tests (T14) or script names; all when absent." placeholder:"GLOB,…"`
-	Facade   string  `help:"Only this facade of the launcher: direct, entrypoint."`
-	Profile  string  `help:"Only this profile of the launcher: unjailed, jailed."`
-	Jobs     int     `short:"j" help:"Scripts at a time; three for each processor when 0." default:"0"`
-	Out      string  `help:"Run folder, new or empty; reports/out/RUN-ID when absent (below the temporary folder in a read-only checkout)." placeholder:"DIR"`
-	Bin      string  `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
-	JSON     bool    `name:"json" help:"One JSON object on stdout; progress stays on stderr."`
-	FailFast bool    `help:"Make no new attempt after the first failure, leak or hang; what is left is not run."`
-	Events   string  `help:"Also write the run's events, a JSON object a line, as they happen: to stdout if -, in place of the table, else to a new file." placeholder:"-|FILE"`
-	Quiet    bool    `short:"q" help:"No progress, no table: only what is wrong or was left behind, and the conclusion."`
-	GitHub   bool    `name:"github" help:"Also print annotations of GitHub Actions on stderr."`
-	Full     bool    `help:"Exit 2 unless every planned assertion passed."`
-	Timing   bool    `help:"Print last where the time went: by cell, then the slowest scripts first."`
+	Launcher string   `default:"reference" help:"Name of a file in conformance/launchers, or a path." placeholder:"NAME|PATH"`
+	Tests    []string `sep:"none" help:"Globs over tests (T14) or script names; all when absent." placeholder:"GLOB,…"`
+	Facade   string   `help:"Only this facade of the launcher: direct, entrypoint."`
+	Profile  string   `help:"Only this profile of the launcher: unjailed, jailed."`
+	Jobs     int      `short:"j" help:"Scripts at a time; three for each processor when 0." default:"0"`
+	Out      string   `help:"Run folder, new or empty; reports/out/RUN-ID when absent (below the temporary folder in a read-only checkout)." placeholder:"DIR"`
+	Bin      string   `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
+	JSON     bool     `name:"json" help:"One JSON object on stdout; progress stays on stderr."`
+	FailFast bool     `help:"Make no new attempt after the first failure, leak or hang; what is left is not run."`
+	Events   string   `help:"Also write the run's events, a JSON object a line, as they happen: to stdout if -, in place of the table, else to a new file." placeholder:"-|FILE"`
+	Quiet    bool     `short:"q" help:"No progress, no table: only what is wrong or was left behind, and the conclusion."`
+	GitHub   bool     `name:"github" help:"Also print annotations of GitHub Actions on stderr."`
+	Full     bool     `help:"Exit 2 unless every planned assertion passed."`
+	Timing   bool     `help:"Print last where the time went: by cell, then the slowest scripts first."`
 
 	chosen *certify.Request // in place of what the flags ask for
 }
@@ -79,6 +79,9 @@ type certifyData struct {
 }
 
 func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
+	if c.Jobs < 0 {
+		return reports.Report{}, "", &certify.UsageError{Problem: "--jobs is below 0"}
+	}
 	if c.JSON && c.Events == "-" {
 		return reports.Report{}, "", &certify.UsageError{Problem: "--json and --events - both want stdout"}
 	}
@@ -95,7 +98,7 @@ func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
 		request = *c.chosen
 	}
 	if c.Tests != nil { // given but empty selects nothing, which is refused
-		request.Tests = strings.Split(*c.Tests, ",")
+		request.Tests = strings.Split(strings.Join(c.Tests, ","), ",")
 	}
 	selection, err := certify.Select(root, request)
 	if err != nil {
@@ -167,7 +170,7 @@ func (c *certifyCommand) place(root string) (certify.Place, error) {
 	if place.Run == "" {
 		place.Run = filepath.Join(outFolder(root), certify.NewRunID())
 	}
-	if place.Jobs <= 0 {
+	if place.Jobs == 0 {
 		place.Jobs = 3 * runtime.NumCPU() // an attempt mostly waits
 	}
 	if place.Run, err = filepath.Abs(place.Run); err != nil {

@@ -125,7 +125,11 @@ func ended(p *program, err error) int {
 		fmt.Fprintln(p.stderr, "touchstone: usage:", wrong.Problem)
 		return certify.Usage
 	}
-	if cut := context.Cause(p.ctx); cut != nil {
+	cut := context.Cause(p.ctx)
+	if errors.Is(err, unix.EPIPE) { // the signal may come a moment later
+		cut = err
+	}
+	if cut != nil {
 		fmt.Fprintf(p.stderr, "touchstone: interrupted: %v\n", cut)
 		return certify.Interrupted
 	}

@@ -10,7 +10,7 @@ type rerunCommand struct {
 	Failed   string `required:"" help:"The report whose failures are run again: report.json, or the folder that holds it." placeholder:"REPORT"`
 	NotRun   bool   `help:"Run again also what could not be asked."`
 	Launcher string `help:"Name of a file in conformance/launchers, or a path; the run's own when absent." placeholder:"NAME|PATH"`
-	Jobs     int    `short:"j" help:"Scripts at a time; the number of processors when 0." default:"0"`
+	Jobs     int    `short:"j" help:"Scripts at a time; three for each processor when 0." default:"0"`
 	Out      string `help:"Run folder, new or empty; reports/out/RUN-ID when absent." placeholder:"DIR"`
 	Bin      string `help:"Folder of the launcher's binaries; .build/bin when absent." placeholder:"DIR"`
 	Quiet    bool   `short:"q" help:"No progress, no table: only what is wrong or was left behind, and the conclusion."`

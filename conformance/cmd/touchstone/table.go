@@ -35,7 +35,11 @@ func printQuiet(w io.Writer, t terminal, r reports.Report) error {
 	out := bufio.NewWriter(w)
 	for _, a := range r.Assertions {
 		if reports.IsBad(a.Verdict) {
-			fmt.Fprintf(out, "%s %s %s %s: %s\n", t.paint(a.Verdict), a.ID, a.Rule, a.Cell, oneLine(what(a)))
+			said := what(a)
+			if a.Verdict == reports.WrongFail { // what is wrong is the declaration
+				said = a.Reason
+			}
+			fmt.Fprintf(out, "%s %s %s %s: %s\n", t.paint(a.Verdict), a.ID, a.Rule, a.Cell, oneLine(said))
 		}
 	}
 	for _, l := range r.Leaks {
@@ -229,6 +233,9 @@ func summary(r reports.Report) string {
 	scope := r.Scope()
 	if r.Totals.ExpectedFail > 0 {
 		scope = fmt.Sprintf("but for %d assertions that its launcher file declares as gaps, partial", r.Totals.ExpectedFail)
+	}
+	if r.ExitStatus != 0 && r.Conclusion == "conforming" {
+		return fmt.Sprintf("%s: %s, %s; --full wants every planned assertion (exit %d)", r.Launcher.Name, r.Conclusion, scope, r.ExitStatus)
 	}
 	if r.ExitStatus != 0 {
 		return fmt.Sprintf("%s: %s (exit %d)", r.Launcher.Name, r.Conclusion, r.ExitStatus)
