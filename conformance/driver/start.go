@@ -93,11 +93,13 @@ func runAttempt(ctx context.Context, exe, dir, group string, log *os.File, holde
 	defer runtime.UnlockOSThread()
 	c := exec.CommandContext(ctx, exe)
 	c.Dir = dir
-	c.Env = append(os.Environ(), groupVariable+"="+group)
+	// A thread that comes back from the kernel waits for none of the others, which are ordinary.
+	c.Env = append(os.Environ(), groupVariable+"="+group, "GOMAXPROCS=16")
 	c.Stdout, c.Stderr = log, log
 	c.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET | unix.CLONE_NEWUTS,
 		Pdeathsig:  syscall.SIGKILL,
+		Setsid:     true,
 	}
 	given, served, err := serveHolds(c, holder)
 	if err != nil {
