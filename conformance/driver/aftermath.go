@@ -44,7 +44,7 @@ func (a *attempt) outlived() (found []int) {
 		for _, pid := range processes() {
 			switch {
 			case ended[pid] || pid == a.standIn || pid != a.pid && a.tracer.owns(pid):
-			case lives(pid):
+			case alive(pid) && !ends(pid):
 				found = append(found, pid)
 			default:
 				ended[pid], again = true, true

@@ -70,24 +70,19 @@ func alive(pid int) bool {
 	return ok && letter != 'Z' && letter != 'X'
 }
 
-// exiting is the kernel's mark of a thread that runs no code of its own any more.
+// exiting is the kernel's mark of a process that runs no code of its own any
+// more, though it is no zombie yet.
 const exiting = 0x4 // PF_EXITING
 
-// lives says whether any thread of a process can still run its code: the first
-// one may have ended before the others.
-func lives(pid int) bool {
-	tasks, _ := os.ReadDir(procPath(pid, "task")) // a process that is gone has none
-	for _, t := range tasks {
-		text, _ := os.ReadFile(procPath(pid, "task/"+t.Name()+"/stat"))
-		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-		if len(fields) < 7 || fields[0] == "Z" || fields[0] == "X" {
-			continue
-		}
-		if flags, err := strconv.ParseUint(fields[6], 10, 64); err == nil && flags&exiting == 0 {
-			return true
-		}
+// ends says whether a process is about to be a zombie.
+func ends(pid int) bool {
+	text, _ := os.ReadFile(procPath(pid, "stat")) // one that is gone has none
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) < 7 {
+		return true
 	}
-	return false
+	flags, err := strconv.ParseUint(fields[6], 10, 64)
+	return err == nil && flags&exiting != 0
 }
 
 // library is the attempt's copy of the fixture, known by its inode, and where
