@@ -18,9 +18,10 @@ import (
 
 // listProcesses records the processes that outlived the launcher. One that
 // ended by itself must have emptied its domain; one that was killed could not,
-// and gets the stop grace for what hangs on its life.
+// and gets the stop grace for what hangs on its life. So does one that killed our
+// stand-in for the finalizer, whose child is ours.
 func (a *attempt) listProcesses() error {
-	if a.exitSignal != 0 {
+	if a.exitSignal != 0 || a.scenario.Finalizer != nil {
 		grace := time.Duration(scenario.StopGraceMS) * time.Millisecond
 		if err := a.until(func() bool { return len(a.outlived()) == 0 }, grace); err != nil {
 			return err
