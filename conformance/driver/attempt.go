@@ -15,6 +15,7 @@ import (
 	"touchstone/conformance/evidence"
 	"touchstone/conformance/launcherfile"
 	"touchstone/conformance/scenario"
+	"touchstone/conformance/urgent"
 )
 
 // attempt is everything of one attempt. It lives in the attempt process's one
@@ -76,7 +77,8 @@ func Run() error {
 	if err := startedByRunner(); err != nil {
 		return err
 	}
-	becomeUrgent()
+	urgent.Thread()
+	urgent.Session()
 	dir, err := openFolder()
 	if err != nil {
 		return err

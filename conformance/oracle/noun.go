@@ -95,6 +95,7 @@ func Check(id string, words []string, attempts []*evidence.Attempt, f Facts) Fin
 		faultsHappened(v.attempt, w) // its reason comes before what a noun missed for it
 		parsed.each(v, w)
 		controlsHappened(v.attempt, w)
+		relaySawChild(v, w)
 		if last = w.finding(id, v.attempt.Dir); last.Verdict != Pass {
 			break
 		}
@@ -133,6 +134,17 @@ func controlsHappened(a *evidence.Attempt, w *wants) {
 				continue
 			}
 			w.that(len(w.faults) > 0, what+" was never reached", "the control to happen")
+		}
+	}
+}
+
+// relaySawChild: a relay that waits for the supervisor's first process looks for
+// it, and can come too late.
+func relaySawChild(v *view, w *wants) {
+	for _, word := range v.attempt.Scenario.Relay {
+		_, point, _ := strings.Cut(word, "=")
+		if point == scenario.PointChild && len(v.did("started")) == 1 && len(v.did("stopped"))+len(v.did("killed")) == 0 {
+			w.undecided(Broken, "relay: "+word+" did not happen")
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchstone/conformance/scenario"
+	"touchstone/conformance/urgent"
 )
 
 // HoldWord makes a relay that only holds what it inherits, until it is killed.
@@ -44,6 +45,7 @@ type relay struct {
 // exit status, or ends by a signal as the supervisor did.
 func Run(args []string) (int, error) {
 	runtime.LockOSThread() // the supervisor dies with this thread
+	urgent.Thread()
 	if len(args) == 1 && args[0] == HoldWord {
 		return 0, unix.Pause()
 	}
