@@ -44,6 +44,10 @@ func newPair(name, kind, folder string) (pair, error) {
 		err = p.sockets(unix.SOCK_STREAM)
 	case scenario.Seqpacket:
 		err = p.sockets(unix.SOCK_SEQPACKET)
+	case scenario.Narrow:
+		if err = p.sockets(unix.SOCK_SEQPACKET); err == nil { // the kernel doubles it: 65,536, and a packet needs more than its bytes
+			err = unix.SetsockoptInt(p.theirs, unix.SOL_SOCKET, unix.SO_SNDBUF, 32768)
+		}
 	case scenario.Filled:
 		if err = p.sockets(unix.SOCK_SEQPACKET); err == nil {
 			p.filler, err = fill(p.theirs)

@@ -75,7 +75,7 @@ func (a *attempt) takeEnds(made map[string]pair) error {
 		switch {
 		case a.scenario.Endpoints.GivenAway(name):
 			errs = append(errs, unix.Close(p.ours))
-		case name == scenario.ChannelTerminal && (p.kind == scenario.Seqpacket || p.kind == scenario.Filled):
+		case name == scenario.ChannelTerminal && slices.Contains([]string{scenario.Seqpacket, scenario.Narrow, scenario.Filled}, p.kind):
 			a.terminal = &terminal{fd: p.ours, filler: p.filler, paused: p.kind == scenario.Filled}
 		case slices.Contains([]string{scenario.Pipe, scenario.Stream, scenario.Seqpacket, scenario.TCP}, p.kind):
 			a.channels = append(a.channels, c)

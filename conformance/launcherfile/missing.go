@@ -124,6 +124,7 @@ func (f File) missingGrants(s scenario.Scenario) []string {
 		name string
 		set  bool
 	}{
+		{"attempt_id", s.Admission == scenario.AdmissionMisnamed},
 		{"grant_report", s.Grants.Report != nil}, {"grant_diagnostic", s.Grants.Diagnostic != nil},
 		{"grant_wall", s.Grants.Wall != nil}, {"grant_stall", s.Grants.Stall != nil},
 		{"memory_or_null", s.Grants.Memory != nil}, {"planned_sink_or_null", s.PlannedSink != nil},

@@ -65,6 +65,9 @@ func (f File) Supervised(s scenario.Scenario, v Values) (Command, error) {
 	if missing := f.Missing(s); len(missing) > 0 {
 		return Command{}, fmt.Errorf("launcher %s cannot be asked: %s", f.Name, missing[0])
 	}
+	if s.Admission == scenario.AdmissionMisnamed {
+		v.AttemptID = v.AttemptID[1:]
+	}
 	r := renderer{values: f.launchValues(s, v), environment: map[string]string{"PATH": searchPath, "LANG": locale}}
 	facade, profile := f.Facade[s.Cell.Facade], f.Profile[s.Cell.Profile]
 	r.arguments(facade.Command)

@@ -270,6 +270,37 @@ func TestAttemptsSameOutcome(t *testing.T) {
 	}
 }
 
+func TestIdentityVaries(t *testing.T) {
+	words := []string{"identity", "varies"}
+	attempts := func(uids ...uint32) (all []*evidence.Attempt, facts Facts) {
+		for _, uid := range uids {
+			m := successModel(t)
+			observed(func(o *evidence.Observe) { o.UIDs = []uint32{uid, uid, uid, uid} })(m)
+			all, facts = append(all, m.build(t)), m.facts
+		}
+		return all, facts
+	}
+	for _, c := range []struct {
+		uids   []uint32
+		wanted Verdict
+	}{
+		{[]uint32{1001, 1002, 1003}, Pass},
+		{[]uint32{1001, 1001, 1003}, Pass}, // of a range that is finite
+		{[]uint32{1001, 1001, 1001}, Fail},
+		{[]uint32{1001, 1002}, Broken},
+	} {
+		all, facts := attempts(c.uids...)
+		if f := Check("T22.16", words, all, facts); f.Verdict != c.wanted {
+			t.Errorf("%v: got %+v, want %s", c.uids, f, c.wanted)
+		}
+	}
+	m := successModel(t)
+	m.extra = nil
+	if f := Check("T22.16", words, []*evidence.Attempt{m.build(t), m.build(t), m.build(t)}, m.facts); f.Verdict != Fail {
+		t.Errorf("never observed: got %+v", f)
+	}
+}
+
 // TestProbesAsControl: what the engine itself changes is no fault of its supervisor.
 func TestProbesAsControl(t *testing.T) {
 	const said = "probe load-INT EINVAL\nprobe load-PIPE ok\n"

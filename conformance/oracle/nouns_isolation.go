@@ -30,8 +30,11 @@ func (v *view) observed(w *wants) []evidence.Observe {
 }
 
 func parseIdentity(words []string) (test, error) {
+	if slices.Equal(words, []string{"varies"}) {
+		return test{all: identityVaries}, nil
+	}
 	if len(words) != 1 || words[0] != "isolated" {
-		return test{}, fmt.Errorf("want isolated")
+		return test{}, fmt.Errorf("want isolated or varies")
 	}
 	return each(func(v *view, w *wants) {
 		for _, o := range v.observed(w) {
@@ -58,6 +61,27 @@ func identityIsolated(o evidence.Observe, w *wants) {
 	}
 	w.that(o.NoNewPrivs, "no_new_privs unset", "set")
 	w.that(o.Seccomp == 2, fmt.Sprintf("seccomp mode %d", o.Seccomp), "2, a filter")
+}
+
+// identityVaries: two uids from a range may happen to be one, those of a whole
+// launch are not.
+//
+// Rules: C-79.
+func identityVaries(views []*view, w *wants) {
+	if len(views) < 3 {
+		w.undecided(Broken, fmt.Sprintf("%d attempts: want three or more", len(views)))
+	}
+	var first []uint32
+	varies := false
+	for _, v := range views {
+		for _, o := range v.observed(w) {
+			if first == nil {
+				first = o.UIDs
+			}
+			varies = varies || !slices.Equal(o.UIDs, first)
+		}
+	}
+	w.that(varies, fmt.Sprintf("uid %v in each of %d attempts", first, len(views)), "one of each attempt's own")
 }
 
 func parseNamespaces(words []string) (test, error) {

@@ -28,7 +28,7 @@ const Contract = "supervised/v1"
 func kinds(name string) []string {
 	common := []string{Pipe, Stream, Seqpacket, Datagram, Reading, Shut, File, Device, Closed}
 	if name == ChannelTerminal {
-		return append(common, TCP, Unconnected, Listening, Filled)
+		return append(common, TCP, Unconnected, Listening, Narrow, Filled)
 	}
 	return common
 }

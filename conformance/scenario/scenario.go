@@ -50,7 +50,7 @@ type Scenario struct {
 	PlannedSink *uint64  `json:"planned_sink"` // bytes; nil is none
 	Spool       Spool    `json:"spool"`
 
-	Admission        string            `json:"admission"` // "" is whole; none, cut
+	Admission        string            `json:"admission"` // "" is whole; none, cut, misnamed
 	Deprived         string            `json:"deprived"`  // of what the launcher is started without, "" is nothing
 	Endpoints        Endpoints         `json:"endpoints"`
 	ExtraDescriptors int               `json:"extra_descriptors"` // further inheritable pipes left open at the launch
@@ -164,8 +164,9 @@ type Grants struct {
 
 // What the host says of identity, grants and storage at admission.
 const (
-	AdmissionNone = "none" // nothing
-	AdmissionCut  = "cut"  // the first half of the launch document
+	AdmissionNone     = "none"     // nothing
+	AdmissionCut      = "cut"      // the first half of the launch document
+	AdmissionMisnamed = "misnamed" // an attempt_id that is a digit short
 )
 
 // What a launcher can be started without; Descriptors is followed by =N, the
@@ -212,6 +213,7 @@ const (
 	Shut        = "shut"        // a pair shut down for writing
 	Unconnected = "unconnected" // a seqpacket socket
 	Listening   = "listening"   // a seqpacket socket
+	Narrow      = "narrow"      // a seqpacket pair whose launcher's end takes no record of the largest size
 	Filled      = "filled"      // a seqpacket pair that takes no packet until the host resumes reading
 	File        = "file"        // a regular one
 	Device      = "device"      // the null device

@@ -164,6 +164,7 @@ func TestOwesRecord(t *testing.T) {
 			s.Endpoints.Terminal = Filled
 			s.Controls = []Rule{{Trigger{Kind: AtSpawn}, Action{Kind: DoResume, Channel: ChannelTerminal}}}
 		}}, true},
+		"a narrow pair":    {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Terminal = Narrow }}, false},
 		"a pipe":           {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Terminal = Pipe }}, false},
 		"an alias":         {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Phase = "same:terminal" }}, false},
 		"an alias of data": {[]func(*Scenario){func(s *Scenario) { s.Endpoints.Diagnostic = "same:report" }}, true},

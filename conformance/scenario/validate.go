@@ -57,7 +57,7 @@ func (s Scenario) checkHead() error {
 		oneOf("facade", s.Cell.Facade, "direct", "entrypoint"),
 		oneOf("profile", s.Cell.Profile, "unjailed", "jailed"),
 		oneOf("kind", string(s.Kind), string(Launch), string(Reference), string(Control), string(Hosted), string(Alone)),
-		oneOf("admission", s.Admission, "", AdmissionNone, AdmissionCut),
+		oneOf("admission", s.Admission, "", AdmissionNone, AdmissionCut, AdmissionMisnamed),
 		CheckDeprived(s.Deprived),
 		oneOf("operation", string(s.Operation), "", string(Full), string(Capabilities), string(Validation)),
 	)

@@ -81,8 +81,9 @@
 // An endpoint is, as usual, a pipe (report, diagnostic), a seqpacket pair
 // (terminal) or not there (sink, phase). Its kinds are pipe, stream, seqpacket,
 // datagram, reading (the read end of a pipe), shut (for writing), file, device,
-// closed, for terminal also tcp, unconnected, listening and filled (it takes no
-// packet until a control resumes terminal); and same:NAME (a
+// closed, for terminal also tcp, unconnected, listening, narrow (its send buffer
+// does not hold the largest record) and filled (it takes no packet until a
+// control resumes terminal); and same:NAME (a
 // duplicate of that descriptor), reopened:NAME (that pipe once more), peer:NAME
 // (the other end of that pair). A terminal endpoint that is no packet socket is
 // read as bytes.
@@ -123,8 +124,8 @@
 //
 // # Verbs
 //
-//	admission none|cut
-//		what the host gives at admission: nothing, or half of the launch document
+//	admission none|cut|misnamed
+//		what the host gives at admission: nothing, half of the launch document, or an attempt_id that is a digit short
 //	at TRIGGER ACTION
 //		a control at a moment of the attempt
 //	bars N
@@ -244,8 +245,8 @@
 //		a line of the diagnostics is exactly this
 //	handoff ended
 //		the fixture take_snapshot saw that no snapshot would come, or its run was over at once after its rendezvous
-//	identity isolated
-//		ids of its own, no capability, no way back, a filter; seen from outside
+//	identity isolated | varies
+//		ids of its own, no capability, no way back, a filter; seen from outside; varies: the producers of three attempts or more have not all one uid
 //	job-memory <=N
 //		the peaks of the job's memory cells, where there are any
 //	kill-domain own

@@ -127,7 +127,7 @@ func setAdmission(s *scenario.Scenario, words []string) error {
 		return fmt.Errorf("want one word")
 	}
 	s.Admission = words[0]
-	return oneOf(s.Admission, scenario.AdmissionNone, scenario.AdmissionCut)
+	return oneOf(s.Admission, scenario.AdmissionNone, scenario.AdmissionCut, scenario.AdmissionMisnamed)
 }
 
 func setDeprived(s *scenario.Scenario, words []string) error {

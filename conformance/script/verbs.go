@@ -42,7 +42,7 @@ func init() {
 		"limit":             {"limit [cli|env] KNOB=VALUE…", "caller limits, verbatim: report diagnostic wall stall", true, lintLimit, (*session).limit},
 		"grant":             setting("grant KNOB=N…", "host grants: report diagnostic wall stall memory", setGrant),
 		"request":           setting("request [mode=WORD|mode-size=N] [operation=full|capabilities|validation] [option=NAME[=VALUE]]", "what is asked for, mode-size a mode of so many letters; an option is one of the launcher file's own", setRequest),
-		"admission":         setting("admission none|cut", "what the host gives at admission: nothing, or half of the launch document", setAdmission),
+		"admission":         setting("admission none|cut|misnamed", "what the host gives at admission: nothing, half of the launch document, or an attempt_id that is a digit short", setAdmission),
 		"deprive":           setting("deprive namespaces|filters|privilege|groups|descriptors=N", "what the launcher is started without; groups: no control groups are mounted; N: no number from there on", setDeprived),
 		"endpoint":          setting("endpoint NAME=KIND…", "what stands for an endpoint: report diagnostic terminal sink phase; kinds above", setEndpoint),
 		"number":            setting("number NAME=N…", "the descriptor number of an endpoint: terminal sink phase", setNumber),
