@@ -41,6 +41,7 @@ func startBrowser(t *testing.T, url string) *browser {
 	b.command = exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
 		"--no-first-run", "--user-data-dir="+t.TempDir(), "--window-size=1200,1000", "about:blank")
 	b.command.ExtraFiles = []*os.File{fromTest, toTest}
+	b.command.Stdout = new(bytes.Buffer) // a pipe that its children hold too: Wait waits for them
 	if err := b.command.Start(); err != nil {
 		t.Fatal(err)
 	}
