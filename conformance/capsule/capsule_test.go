@@ -108,6 +108,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encoded(f, sample()))
 	f.Add([]byte(source))
 	f.Add([]byte("\n-- capsule.json --\n"))
+	f.Add([]byte("\n-- capsule.json --\n-- --")) // no marker, though it begins and ends as one
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := Decode(text)
 		if err != nil {

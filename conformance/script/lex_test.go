@@ -89,6 +89,7 @@ func TestQuotedTextArrivesProperty(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("# T1 One sentence (R01)\nlaunch\ncheck T1.17 success\n")
 	f.Add("# T1 One sentence (R01)\n[!jailed] launch each value=\"a\",'b'\n-- file --\n")
+	f.Add("# T1 One sentence (R01)\n-- --\n") // a marker without a name is none
 	f.Fuzz(func(t *testing.T, source string) {
 		s, err := Parse("T01-x.txtar", []byte(source))
 		if err != nil {
