@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"touchstone/conformance/evidence"
 	"touchstone/conformance/scenario"
 )
 
@@ -117,6 +118,7 @@ func (a *attempt) holdSupervisor() error {
 		return err
 	}
 	resume, err := a.hold(a.pid)
+	a.started = evidence.Monotonic() // until now it stood still
 	if resume {
 		err = errors.Join(err, unix.Kill(a.pid, unix.SIGCONT))
 	}

@@ -40,21 +40,15 @@ func (a *attempt) start() (err error) {
 		}
 		a.launch.Descriptors = append(a.launch.Descriptors, d)
 	}
-	pid, mono, err := a.forkInGroups(gifts)
-	if err != nil {
+	if err := a.forkInGroups(gifts); err != nil {
 		return err
 	}
-	a.pid = pid
 	if err := a.holdSupervisor(); err != nil {
 		return err
 	}
-	if a.shown {
-		mono = evidence.Monotonic()
-	}
-	a.started = mono
-	a.record.eventAt(mono, evidence.Start{ArgvSHA256: argvDigest(a.command.Argv), PID: pid, Wall: wallAt(mono)})
-	if a.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
-		return fmt.Errorf("watch process %d: %w", pid, err)
+	a.record.eventAt(a.started, evidence.Start{ArgvSHA256: argvDigest(a.command.Argv), PID: a.pid, Wall: wallAt(a.started)})
+	if a.pidfd, err = unix.PidfdOpen(a.pid, 0); err != nil {
+		return fmt.Errorf("watch process %d: %w", a.pid, err)
 	}
 	return a.startTracer()
 }
@@ -63,17 +57,19 @@ func (a *attempt) start() (err error) {
 func wallAt(mono int64) int64 { return time.Now().UnixNano() - (evidence.Monotonic() - mono) }
 
 // forkInGroups starts the process in the attempt's leaves: it inherits them
-// from us, and we go back at once.
-func (a *attempt) forkInGroups(gifts []given) (pid int, mono int64, err error) {
+// from us, and we go back at once. Its time begins before it can: on a loaded
+// machine it has run for long when fork returns, and that is lateness, too.
+func (a *attempt) forkInGroups(gifts []given) error {
 	if err := join(a.groups.leaves); err != nil {
-		return 0, 0, errors.Join(err, join(a.groups.parents))
+		return errors.Join(err, join(a.groups.parents))
 	}
 	command, err := deprived(a.stubbed(a.command), a.scenario.Deprived, a.command.Path())
 	if err == nil {
-		pid, err = fork(command, gifts)
+		a.started = evidence.Monotonic()
+		a.pid, err = fork(command, gifts)
+		a.wasLate(a.started)
 	}
-	mono = evidence.Monotonic()
-	return pid, mono, errors.Join(err, join(a.groups.parents))
+	return errors.Join(err, join(a.groups.parents))
 }
 
 func argvDigest(argv []string) string {

@@ -180,8 +180,7 @@ func (a *attempt) poll(polled []unix.PollFd, until int64) error {
 	wait := unix.NsecToTimespec(left)
 	ready, err := unix.Ppoll(polled, &wait, nil)
 	if err == nil && ready == 0 && left > 0 {
-		a.lateness.Waits++
-		a.lateness.MaxNS = max(a.lateness.MaxNS, evidence.Monotonic()-until)
+		a.wasLate(until)
 	}
 	if errors.Is(err, unix.EINTR) {
 		for i := range polled {
@@ -193,6 +192,12 @@ func (a *attempt) poll(polled []unix.PollFd, until int64) error {
 		return fmt.Errorf("poll endpoints: %w", err)
 	}
 	return nil
+}
+
+// wasLate notes how much later than a stamp it is.
+func (a *attempt) wasLate(than int64) {
+	a.lateness.Waits++
+	a.lateness.MaxNS = max(a.lateness.MaxNS, evidence.Monotonic()-than)
 }
 
 // dataReady reads from a data endpoint that is ready, and where its writers

@@ -20,6 +20,11 @@ type Entry struct {
 // ends before the cut, as for every packet tool; what is no transcript is an
 // error beside what was read before.
 func Read(r io.Reader) (all []Entry, err error) {
+	defer func() {
+		if damage := recover(); damage != nil { // pcapgo's way with some damaged blocks
+			err = fmt.Errorf("read transcript: frame %d: damaged: %v", len(all), damage)
+		}
+	}()
 	in, err := pcapgo.NewNgReader(r, pcapgo.NgReaderOptions{WantMixedLinkType: true})
 	if err != nil {
 		return nil, fmt.Errorf("read transcript: %w", err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -207,6 +208,12 @@ func TestReadGivesWhatWasWritten(t *testing.T) {
 	}
 	if all, err := Read(bytes.NewReader(file.Bytes()[:file.Len()-5])); len(all) != 2 {
 		t.Errorf("a cut file: %d frames, %v", len(all), err)
+	}
+	// Of an interface whose ticks are too short to count in 64 bits.
+	ticks := []byte{9, 0, 1, 0, 9}
+	damaged := bytes.Replace(file.Bytes(), ticks, []byte{9, 0, 1, 0, 64}, 1)
+	if _, err := Read(bytes.NewReader(damaged)); err == nil || !strings.Contains(err.Error(), "frame 0: damaged") {
+		t.Errorf("a damaged file: %v", err)
 	}
 	if _, err := Read(bytes.NewReader(nil)); err == nil {
 		t.Error("an empty file is a transcript")
