@@ -89,7 +89,34 @@ func argsFollowCatalog(v *view, w *wants) {
 	if failure := v.at("failure"); failure.isObject() {
 		problem := argsFault(failure.at("code").plain(), failure.at("args"))
 		w.that(problem == "", problem, "args as the catalog declares them")
+		documentTellsIt(v, failure, w)
 	}
+}
+
+// documentTellsIt: a failure document on the report says what the record says,
+// in code, args and the catalog's fixed English. Only a producer's own, which is
+// the candidate byte for byte, says what the producer did.
+//
+// Rules: R04, R11, R20.
+func documentTellsIt(v *view, failure *node, w *wants) {
+	document := v.document()
+	code := document.root.at("code")
+	relayed := v.record.Code() == "run_producer_failed" && digestMatches(v.channel("candidate", "sha256"), v.attempt.ReportBytes())
+	if !document.isFailure() || relayed {
+		return
+	}
+	w.that(code.is(v.record.Code()), v.describeReport(), "code "+v.record.Code()+", as the record has it")
+	said, recorded := document.root.at("args").orEmpty(), failure.at("args").orEmpty()
+	w.that(sameMembers(said, recorded), "args "+said.String()+" in the failure document", recorded.String()+", as the record has them")
+	if english := failureCatalog().Codes[v.record.Code()].English; len(english) == 1 {
+		w.that(document.root.at("error").is(english[0]), "error "+document.root.at("error").String(), strconv.Quote(english[0]))
+	}
+}
+
+// sameMembers says whether two flat objects have the same members, in any order.
+func sameMembers(a, b *node) bool {
+	differs := func(m member) bool { return b.member(m.name).String() != m.value.String() }
+	return len(a.members) == len(b.members) && !slices.ContainsFunc(a.members, differs)
 }
 
 func claimFollowsCatalog(v *view, w *wants) {
