@@ -17,6 +17,8 @@ const (
 	// hangCeilingMS is the most of each limit that the driver waits for. The
 	// suite's inputs are small: what no limit ends is over in a second.
 	hangCeilingMS = 20_000
+	// briefReachMS is the longest W that may be meant to be reached.
+	briefReachMS = 10_000
 	// hangMarginMS tells what ends too late from what the driver has to end.
 	hangMarginMS = 3_000
 )
@@ -132,4 +134,16 @@ func (s Scenario) HangLimit(slackMS uint64) uint64 {
 		limit += min(part, hangCeilingMS)
 	}
 	return limit
+}
+
+// BriefLimit is the HangLimit of a launcher that is known to be broken, where a
+// sound one needed soundMS, at most, for such an attempt. Where W is not meant
+// to be reached, that stands in its place: what G or P ends is still seen to
+// end, and what is slow has G+P and the slack more than it takes.
+func (s Scenario) BriefLimit(slackMS, soundMS uint64) uint64 {
+	limit := s.HangLimit(slackMS)
+	if s.HangMS != 0 || s.WallMS() <= briefReachMS {
+		return limit
+	}
+	return min(limit, soundMS+StopGraceMS+min(s.StallMS(), hangCeilingMS)+min(slackMS, hangCeilingMS))
 }

@@ -194,6 +194,13 @@ func TestHangAndSpoolLimitsStayBounded(t *testing.T) {
 			got := s.HangLimit(slack)
 			return got == min(wall, 20_000)+1_000+min(stall, 5_000)+min(slack, 20_000)+3_000
 		}, gen.UInt64(), gen.UInt64(), gen.UInt64()))
+	properties.Property("for what is known to be broken, what a sound launcher took in the place of a W over 10 s, and never longer", prop.ForAll(
+		func(wall, stall, sound uint64) bool {
+			s := small()
+			s.Grants = Grants{Wall: &wall, Stall: &stall}
+			got, whole := s.BriefLimit(1_500, sound), s.HangLimit(1_500)
+			return got <= whole && (got == whole || (wall > 10_000 && got == sound+1_000+min(stall, 5_000)+1_500))
+		}, gen.UInt64Range(0, 40_000), gen.UInt64Range(0, 8_000), gen.UInt64Range(0, 30_000)))
 	properties.Property("a spool holds the report grant or is at its ceiling", prop.ForAll(
 		func(report uint64) bool {
 			s := small()

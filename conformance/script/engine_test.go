@@ -95,6 +95,11 @@ func runScript(t *testing.T, f *fake, body string) Result {
 		f.exit = func(scenario.Scenario) (int, error) { return 0, nil }
 	}
 	f.t = t
+	return runAsked(t, f, body)
+}
+
+func runAsked(t *testing.T, attempts Attempts, body string) Result {
+	t.Helper()
 	s, err := Parse("T14-subject.txtar", []byte(head+body))
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +108,7 @@ func runScript(t *testing.T, f *fake, body string) Result {
 		t.Fatalf("lint: %v", said)
 	}
 	work := t.TempDir()
-	result := Run(s, testCell, testFile(), f, work)
+	result := Run(s, testCell, testFile(), attempts, work)
 	if left, err := os.ReadDir(work); err != nil || len(left) > 0 {
 		t.Errorf("work folder: %d entries left, %v", len(left), err)
 	}

@@ -51,7 +51,7 @@ func (s *session) finalize(arguments []string) error {
 	}
 	next := scenario.Scenario{Version: 1, Test: s.next.Test, Script: s.next.Script, Cell: s.cell, Kind: scenario.Alone,
 		Fixture: scenario.Fixture{Name: "plain"}, Alone: plan}
-	s.current, s.request = nil, next
+	s.current, s.request, s.skipped = nil, next, false
 	if s.payloadName == "" {
 		return fmt.Errorf("no payload")
 	}

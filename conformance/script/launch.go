@@ -192,6 +192,36 @@ func with(args map[string]string, key, value string) map[string]string {
 	return out
 }
 
+// launch runs the attempts of one line. They become the current ones, and the
+// universal checks are made of each.
+func (s *session) launch(arguments []string) error {
+	plan, err := parseLaunch(arguments)
+	if err != nil {
+		return err
+	}
+	s.current, s.request, s.skipped = nil, s.next, s.unasked()
+	if s.skipped {
+		s.number += plan.attempts()
+		return nil
+	}
+	for i, p := range plan.expand(s.next, s.payloadName) {
+		if i%plan.times > 0 && hung(s.current[len(s.current)-1]) {
+			continue
+		}
+		a, err := s.run(p.scenario, p.document)
+		if err != nil {
+			s.current = nil
+			return err
+		}
+		s.current = append(s.current, a)
+		s.universal(a)
+		if asker, asks := s.attempts.(Asker); asks && asker.Suffices(a) {
+			return nil
+		}
+	}
+	return nil
+}
+
 // hung says that the driver had to end the attempt. The same again would show
 // the same, one hang limit later.
 func hung(a *evidence.Attempt) bool {

@@ -60,6 +60,7 @@ type session struct {
 	directories []string
 
 	line    int
+	skipped bool   // the last launch was left out
 	missing string // why later checks are not run, until fresh
 	broken  string // why all later checks are broken
 	setenv  func(name, value string)
@@ -109,29 +110,6 @@ func (s *session) catalog([]string) error {
 // payloadFile is the name of the payload within an attempt folder.
 const payloadFile = "payload.bin"
 
-// launch runs the attempts of one line. They become the current ones, and the
-// universal checks are made of each.
-func (s *session) launch(arguments []string) error {
-	plan, err := parseLaunch(arguments)
-	if err != nil {
-		return err
-	}
-	s.current, s.request = nil, s.next
-	for i, p := range plan.expand(s.next, s.payloadName) {
-		if i%plan.times > 0 && hung(s.current[len(s.current)-1]) {
-			continue
-		}
-		a, err := s.run(p.scenario, p.document)
-		if err != nil {
-			s.current = nil
-			return err
-		}
-		s.current = append(s.current, a)
-		s.universal(a)
-	}
-	return nil
-}
-
 // run makes one attempt, after asking whether the launcher can be asked for it.
 func (s *session) run(next scenario.Scenario, document string) (*evidence.Attempt, error) {
 	next.Number = s.number
@@ -158,7 +136,7 @@ func (s *session) run(next scenario.Scenario, document string) (*evidence.Attemp
 func (s *session) universal(a *evidence.Attempt) {
 	facts := s.facts()
 	for _, f := range s.judge(Judgement{Attempts: []*evidence.Attempt{a}, Facts: facts}) {
-		s.findings = append(s.findings, Finding{Finding: f, Phase: "every attempt"})
+		s.found(Finding{Finding: f, Phase: "every attempt"})
 	}
 	for _, leak := range oracle.Leaks(a, facts) {
 		s.leaks = append(s.leaks, Leak{a.Dir, leak})
@@ -277,6 +255,10 @@ func (s *session) check(arguments []string) error {
 	if err != nil {
 		return err
 	}
+	if s.skipped {
+		s.undecided(parsed.id, errUnasked)
+		return nil
+	}
 	facts := s.facts()
 	if slices.Equal(parsed.words, []string{"report", "equals-reference"}) {
 		if facts.Reference, err = s.referenceDocument(s.request); err != nil {
@@ -291,7 +273,7 @@ func (s *session) check(arguments []string) error {
 }
 
 func (s *session) record(f oracle.Finding) {
-	s.findings = append(s.findings, Finding{Finding: f, Line: s.line, Phase: s.phase()})
+	s.found(Finding{Finding: f, Line: s.line, Phase: s.phase()})
 }
 
 func (s *session) undecided(id string, cause error) {
