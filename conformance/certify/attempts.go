@@ -54,6 +54,12 @@ func (l *live) heard(r script.Result) {
 }
 
 func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, error) {
+	return l.within(0, s, payload)
+}
+
+// within makes an attempt; the driver waits for hangMS, or as long as the
+// scenario says when that is 0.
+func (l *live) within(hangMS uint64, s scenario.Scenario, payload []byte) (*evidence.Attempt, error) {
 	if l.stopped.Load() {
 		return nil, errStopped
 	}
@@ -66,7 +72,7 @@ func (l *live) Run(s scenario.Scenario, payload []byte) (*evidence.Attempt, erro
 		return nil, fmt.Errorf("fixture %q is not compiled", s.Fixture.Name)
 	}
 	setup := driver.Setup{Bin: l.bin, Library: library, Control: l.compiled.Control[s.Libc], Tool: l.compiled.Tool, Finalizer: l.compiled.Finalizer,
-		Injector: filepath.Join(filepath.Dir(l.exe), "faultinject"), Keep: l.keep}
+		Injector: filepath.Join(filepath.Dir(l.exe), "faultinject"), Keep: l.keep, HangMS: hangMS}
 	if s.Kind != scenario.Reference && s.Number < len(l.seeds) {
 		setup.Seed = l.seeds[s.Number]
 	}
