@@ -9,7 +9,9 @@
 // mutant that does not compile, is dead, which is an error: a rule that is no
 // longer broken proves nothing. A mutant is killed only if one of its named
 // assertions failed where the unbroken launcher does not fail it; failing
-// elsewhere only is no kill.
+// elsewhere only is no kill. It is asked for no more than its named assertions,
+// and not waited for longer than it takes to tell a hang from the unbroken
+// launcher; where that shows nothing it is asked again in full.
 //
 // equivalents/ holds changes that the contract allows: there nothing may fail.
 // ratchet.tsv keeps what has been shown, and may only grow; alter/coverage.tsv

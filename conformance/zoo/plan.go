@@ -73,6 +73,11 @@ func (j job) concerns(ids []string) bool {
 	return concerns(j.script, j.cell, ids) || slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(certify.UniversalIDs(), id) })
 }
 
+// shown are those of the assertions that a job may show.
+func (j job) shown(ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !j.concerns([]string{id}) })
+}
+
 // nearness orders cells: the plain one first.
 func nearness(c scenario.Cell) int {
 	n := 0

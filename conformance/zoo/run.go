@@ -3,7 +3,6 @@ package zoo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,14 +11,8 @@ import (
 	"time"
 
 	"touchstone/conformance/certify"
-	"touchstone/conformance/oracle"
-	"touchstone/conformance/script"
 	"touchstone/reports"
 )
-
-// enough is how long a record that is killed is asked for its other
-// assertions: one that hangs costs its limit in each attempt.
-const enough = 90 * time.Second
 
 // Runner asks the suite about broken launchers.
 type Runner struct {
@@ -71,9 +64,6 @@ func (r *Runner) Close() error {
 	return err
 }
 
-// errLate says that time ran out before anything could be said of a record.
-var errLate = errors.New("out of time")
-
 // Ask builds a record and asks the suite about it. No script begins after the
 // deadline; the zero time is none.
 func (r *Runner) Ask(ctx context.Context, m Mutant, deadline time.Time) (reports.ZooRecord, error) {
@@ -83,7 +73,7 @@ func (r *Runner) Ask(ctx context.Context, m Mutant, deadline time.Time) (reports
 	first, rest, err := r.subject[m.Launcher()].suite.jobs(m)
 	var bin string
 	if err == nil {
-		bin, err = r.builder.Build(ctx, m)
+		bin, err = r.build(ctx, m, first[0])
 	}
 	row.BuildSeconds = time.Since(started).Seconds()
 	if errors.Is(err, ErrDead) {
@@ -114,154 +104,22 @@ func (r *Runner) Ask(ctx context.Context, m Mutant, deadline time.Time) (reports
 	return row, ctx.Err()
 }
 
-// asked is a built record while the scripts are run.
-type asked struct {
-	runner *Runner
-	record Mutant
-	bench  *certify.Bench
-	row    *reports.ZooRecord
-	seen   map[string]verdicts // by assertion, over all jobs
-
-	deadline time.Time // after which no job begins
+// build makes the record's programs, and meanwhile asks the unbroken launcher
+// what the record will be asked first.
+func (r *Runner) build(ctx context.Context, m Mutant, first job) (string, error) {
+	var known error
+	var group sync.WaitGroup
+	if m.Kind != Equivalent {
+		group.Go(func() { _, known = r.say(m.Launcher(), first, first.shown(m.CaughtBy)) })
+	}
+	bin, err := r.builder.Build(ctx, m)
+	group.Wait()
+	return bin, errors.Join(err, known)
 }
 
-// verdicts says what was said of an assertion. One that passed with a note was
-// not asked in full on this machine.
-type verdicts struct{ passed, failed, undecided, noted bool }
-
-// face runs jobs until each named assertion has failed once.
-func (a *asked) face(jobs []job) error {
-	started := time.Now()
-	for _, j := range jobs {
-		open := a.open()
-		if a.record.Kind != Equivalent && !j.concerns(open) {
-			continue
-		}
-		late := past(a.deadline)
-		if len(a.row.Kills) > 0 && (late || time.Since(started) > enough) {
-			a.row.Problem = "not asked for all: " + strings.Join(open, " ")
-			return nil
-		}
-		if late {
-			return errLate
-		}
-		result, err := a.bench.Perform(j.script, j.cell)
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", a.record.ID, j, err)
-		}
-		a.row.Jobs = append(a.row.Jobs, j.String())
-		if err := a.hear(j, result); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// open are the named assertions that have not failed yet.
-func (a *asked) open() []string {
-	return slices.DeleteFunc(slices.Clone(a.record.CaughtBy), func(id string) bool {
-		return slices.ContainsFunc(a.row.Kills, func(k reports.Kill) bool { return k.ID == id })
-	})
-}
-
-// hear takes in what a script said. What the unbroken launcher fails too says
-// nothing.
-func (a *asked) hear(j job, result script.Result) error {
-	bad := len(result.Leaks) > 0 || slices.ContainsFunc(result.Findings, func(f script.Finding) bool { return f.Verdict == oracle.Fail || f.Verdict == oracle.Broken })
-	unsound := map[string]bool{}
-	if bad {
-		var err error
-		if unsound, err = a.runner.sound.unsound(a.runner.subject[a.record.Launcher()].bench, a.record.Launcher(), j); err != nil {
-			return err
-		}
-	}
-	for _, f := range result.Findings {
-		v := a.seen[f.ID]
-		switch {
-		case f.Verdict == oracle.Pass:
-			v.passed, v.noted = true, v.noted || f.Reason != ""
-		case f.Verdict == oracle.Fail && !unsound[f.ID]:
-			v.failed = true
-			a.failed(j, f)
-		default:
-			v.undecided = v.undecided || f.Verdict != oracle.NotRun
-			if f.Verdict == oracle.Fail && slices.Contains(a.record.CaughtBy, f.ID) {
-				a.row.Problem = fmt.Sprintf("the unbroken launcher fails %s in %s too: saw %s, wanted %s", f.ID, j, f.Seen+f.Reason, f.Wanted)
-			}
-		}
-		a.seen[f.ID] = v
-	}
-	if len(result.Leaks) > 0 && !unsound[leak] {
-		a.other(leak)
-	}
-	return nil
-}
-
-// leak stands among assertions for what an attempt left behind.
-const leak = "leak"
-
-func (a *asked) failed(j job, f script.Finding) {
-	if !slices.Contains(a.record.CaughtBy, f.ID) {
-		a.other(f.ID)
-		return
-	}
-	if slices.Contains(a.open(), f.ID) {
-		a.row.Kills = append(a.row.Kills, reports.Kill{ID: f.ID, Script: j.script.Name, Cell: j.cell.String(), Seen: f.Seen + f.Reason, Wanted: f.Wanted})
-	}
-}
-
-func (a *asked) other(id string) {
-	if !slices.Contains(a.row.Others, id) {
-		a.row.Others = append(a.row.Others, id)
-	}
-}
-
-// conclude reads what was seen against the record. Only a named assertion that
-// failed kills.
-func (a *asked) conclude() {
-	for _, id := range a.open() {
-		switch v := a.seen[id]; {
-		case v.passed && !v.undecided && !v.noted:
-			a.row.Missed = append(a.row.Missed, id)
-		default:
-			a.row.Undecided = append(a.row.Undecided, id)
-		}
-	}
-	if a.record.Kind == Equivalent {
-		a.concludeEquivalent()
-		return
-	}
-	switch {
-	case len(a.row.Kills) > 0:
-		a.row.State = reports.Killed
-	case len(a.row.Others) > 0:
-		a.row.State = reports.KilledElsewhere
-	default:
-		a.row.State = reports.Survived
-	}
-}
-
-// concludeEquivalent: nothing may fail, nothing may be the suite's own fault,
-// and something must have passed.
-func (a *asked) concludeEquivalent() {
-	var broken []string
-	passed := false
-	for id, v := range a.seen {
-		passed = passed || v.passed
-		if v.undecided {
-			broken = append(broken, id)
-		}
-	}
-	slices.Sort(broken)
-	a.row.State = reports.EquivalentGreen
-	switch {
-	case len(a.row.Others) > 0:
-		a.row.State, a.row.Problem = reports.EquivalentRed, "failed: "+strings.Join(a.row.Others, " ")
-	case len(broken) > 0:
-		a.row.State, a.row.Problem = reports.EquivalentRed, "broken: "+strings.Join(broken, " ")
-	case !passed:
-		a.row.State, a.row.Problem = reports.EquivalentRed, "nothing was asked"
-	}
+// say is what the unbroken launcher says in a job of the wanted assertions.
+func (r *Runner) say(launcher string, j job, wanted []string) (said, error) {
+	return r.sound.ask(r.subject[launcher].bench, launcher, j, wanted)
 }
 
 // Progress hears of records as they end, from one goroutine at a time.

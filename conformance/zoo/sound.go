@@ -3,6 +3,8 @@ package zoo
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -25,9 +27,15 @@ type sound struct {
 }
 
 type soundJob struct {
-	mutex   sync.Mutex
-	done    bool
-	unsound map[string]bool
+	mutex sync.Mutex
+	done  bool
+	said  said
+}
+
+// said is what the unbroken launcher said in a job.
+type said struct {
+	unsound map[string]bool   // the assertions, and leak, that it does not pass: those can kill nothing there
+	took    certify.Durations // of its attempts
 }
 
 // judges are the sources that decide what a script says of a launcher.
@@ -58,10 +66,10 @@ func newSound(root string, b *Builder) (sound, error) {
 	return sound{folder, hex.EncodeToString(sum.Sum(nil)), &sync.Mutex{}, map[string]*soundJob{}}, os.MkdirAll(folder, 0o755)
 }
 
-// unsound are the assertions, and leak, that the unbroken launcher does not
-// pass in a job: those can kill nothing there.
-func (s sound) unsound(bench *certify.Bench, launcher string, j job) (map[string]bool, error) {
-	name := launcher + " " + j.String()
+// ask is what the unbroken launcher says in a job, to the launches that show one
+// of the wanted assertions; nil is all of them.
+func (s sound) ask(bench *certify.Bench, launcher string, j job, wanted []string) (said, error) {
+	name := strings.TrimSpace(launcher + " " + j.String() + " " + strings.Join(wanted, " "))
 	s.mutex.Lock()
 	entry, known := s.jobs[name]
 	if !known {
@@ -72,33 +80,52 @@ func (s sound) unsound(bench *certify.Bench, launcher string, j job) (map[string
 	entry.mutex.Lock()
 	defer entry.mutex.Unlock()
 	if entry.done {
-		return entry.unsound, nil
+		return entry.said, nil
 	}
 	sum := sha256.Sum256(slices.Concat([]byte(s.key+"\n"+name+"\n"), j.script.Source))
 	mark := filepath.Join(s.folder, hex.EncodeToString(sum[:])[:32])
-	if _, err := os.Stat(mark); err == nil {
-		entry.done = true
-		return nil, nil
+	if took, err := readMark(mark); err == nil {
+		entry.done, entry.said = true, said{took: took}
+		return entry.said, nil
 	}
-	unsound, err := perform(bench, j)
-	if err == nil && len(unsound) == 0 {
-		err = os.WriteFile(mark, []byte(name+"\n"), 0o644)
+	now, err := perform(bench, j, wanted, filepath.Base(mark))
+	if err == nil && len(now.unsound) == 0 {
+		err = writeMark(mark, now.took)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask the unbroken launcher: %s: %w", name, err)
+		return said{}, fmt.Errorf("ask the unbroken launcher: %s: %w", name, err)
 	}
-	entry.done, entry.unsound = true, unsound
-	return unsound, nil
+	entry.done, entry.said = true, now
+	return now, nil
 }
 
-func perform(bench *certify.Bench, j job) (map[string]bool, error) {
-	own, err := bench.Beside(strings.ReplaceAll(j.String(), "/", "-"))
+// A mark remembers a job in which nothing failed: how long its attempts took.
+func readMark(file string) (took certify.Durations, err error) {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	result, err := own.Perform(j.script, j.cell)
+	return took, json.Unmarshal(text, &took)
+}
+
+// writeMark leaves a whole file or none: other runs may read it.
+func writeMark(file string, took certify.Durations) error {
+	text, err := json.Marshal(took)
+	if err != nil {
+		return err
+	}
+	own := fmt.Sprintf("%s.%d", file, os.Getpid())
+	return errors.Join(os.WriteFile(own, text, 0o644), os.Rename(own, file))
+}
+
+func perform(bench *certify.Bench, j job, wanted []string, folder string) (said, error) {
+	own, err := bench.Beside(folder)
+	if err != nil {
+		return said{}, err
+	}
+	result, took, err := own.Measure(j.script, j.cell, wanted)
 	unsound := map[string]bool{}
-	for _, f := range result.Findings {
+	for _, f := range result.Findings { // what was not wanted is not run
 		if f.Verdict == oracle.Fail || f.Verdict == oracle.Broken {
 			unsound[f.ID] = true
 		}
@@ -106,5 +133,5 @@ func perform(bench *certify.Bench, j job) (map[string]bool, error) {
 	if len(result.Leaks) > 0 {
 		unsound[leak] = true
 	}
-	return unsound, err
+	return said{unsound, took}, err
 }
