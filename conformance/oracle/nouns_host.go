@@ -135,8 +135,36 @@ func accepted(v *view, w *wants) {
 	w.that(d.dotted(h.Outcome).is(h.Accepted), "outcome "+d.dotted(h.Outcome).String()+", "+d.dotted(h.Code).String(), h.Accepted)
 	_, kept := v.result(h.Report)
 	w.that(h.Report == "" || kept, "no report among the results", "the accepted report")
+	v.resultsWhole(w)
 	if len(v.did("edited"))+len(v.did("killed")) == 0 && len(v.did("supervised")) > 0 {
 		w.that(v.did("supervised")[0].Detail == "exit=0", "supervisor "+v.did("supervised")[0].Detail, "exit=0")
+	}
+}
+
+// resultsWhole: what bears a result's name is, to the byte, what the supervisor
+// itself recorded that it wrote to that endpoint.
+//
+// Rules: R13, R14.
+func (v *view) resultsWhole(w *wants) {
+	names := map[string]string{scenario.ChannelReport: v.facts.Host.Report}
+	if v.attempt.Scenario.Endpoints.Kind(scenario.ChannelSink) != "" {
+		names[scenario.ChannelSink] = v.facts.Host.Sink
+	}
+	for _, line := range v.did("recorded") {
+		channel, digest, _ := strings.Cut(line.Detail, " ")
+		name := names[channel]
+		delete(names, channel)
+		if name == "" {
+			continue
+		}
+		kept, _ := v.result(name)
+		w.that(kept.Size == line.Size && kept.SHA256 == digest, fmt.Sprintf("%s: %d bytes, SHA-256 %s", name, kept.Size, kept.SHA256),
+			fmt.Sprintf("%d bytes, SHA-256 %s, as were written", line.Size, digest))
+	}
+	for channel, name := range names {
+		if name != "" {
+			w.undecided(Broken, "relay: what was written to "+channel+" is not known")
+		}
 	}
 }
 

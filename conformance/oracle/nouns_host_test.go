@@ -43,6 +43,9 @@ var hostCases = []hostCase{
 	{words: "disposition accepted", disposition: acceptedText, change: replacing("accepted", "rejected")},
 	{words: "disposition accepted", disposition: acceptedText, change: func(m *hostModel) { m.results = []string{"disposition"} }},
 	{words: "disposition accepted", disposition: acceptedText, change: func(m *hostModel) { m.relayed[1].Detail = "exit=1" }},
+	{words: "disposition accepted", disposition: acceptedText, change: func(m *hostModel) { m.relayed[2].Size = 2 }},
+	{words: "disposition accepted", disposition: acceptedText, change: func(m *hostModel) { m.relayed[2].Detail += "ab" }},
+	{words: "disposition accepted", disposition: acceptedText, change: func(m *hostModel) { m.relayed = m.relayed[:2] }, verdict: Broken},
 	{words: statusIO, disposition: rejectedText, change: replacing("rejected", "accepted")},
 	{words: statusIO, disposition: rejectedText, change: replacing(`"io"`, `"deadline"`)},
 	{words: statusIO, disposition: rejectedText, change: replacing(`"channel":"status",`, ``)},
@@ -89,7 +92,7 @@ func (c hostCase) judge(t *testing.T, changed bool) Finding {
 	case "":
 		h.results = nil
 	case acceptedText:
-		h.results, h.relayed = append(h.results, "report"), h.relayed[:2]
+		h.results, h.relayed = append(h.results, "report"), append(h.relayed[:2], evidence.Relayed{Did: "recorded", Size: 1, Detail: "report "})
 	}
 	if changed {
 		c.change(&h)

@@ -106,7 +106,7 @@ func (r *relay) deed() error {
 
 // end ends as the supervisor did, or as the plan says.
 func (r *relay) end() (int, error) {
-	if r.plan.Held {
+	if r.plan.Held != "" {
 		if err := r.hold(); err != nil {
 			return 70, err
 		}
@@ -125,15 +125,15 @@ func (r *relay) end() (int, error) {
 	return status.ExitStatus(), nil
 }
 
-// hold leaves a process behind that has the terminal endpoint open.
+// hold leaves a process behind that has an endpoint of the host's open.
 func (r *relay) hold() error {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("hold terminal: %w", err)
+		return fmt.Errorf("hold endpoint: %w", err)
 	}
-	pid, err := syscall.ForkExec(self, []string{self, HoldWord}, &syscall.ProcAttr{Files: []uintptr{0, ^uintptr(0), ^uintptr(0), uintptr(r.host)}})
+	pid, err := syscall.ForkExec(self, []string{self, HoldWord}, &syscall.ProcAttr{Files: []uintptr{0, ^uintptr(0), ^uintptr(0), uintptr(r.kept)}})
 	if err != nil {
-		return fmt.Errorf("hold terminal: %w", err)
+		return fmt.Errorf("hold endpoint: %w", err)
 	}
 	return r.log.did(Held, 0, fmt.Sprintf("pid=%d", pid))
 }

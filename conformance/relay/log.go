@@ -1,11 +1,14 @@
 package relay
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
+
+	"touchstone/conformance/scenario"
 )
 
 // Plan is the file that a relay is started with.
@@ -26,6 +29,7 @@ type Line struct {
 const (
 	Started    = "started"    // Detail: what the host activated supervision with
 	Received   = "received"   // a packet from the supervisor
+	Recorded   = "recorded"   // Size and Detail: what the received record says was written to a channel, and its digest
 	Edited     = "edited"     // the packet is another than was received
 	Sent       = "sent"       // a packet to the host
 	Refused    = "refused"    // Detail: why a packet could not be sent
@@ -33,7 +37,7 @@ const (
 	Cancelled  = "cancelled"  // the host asked for the end, and the supervisor was asked
 	Killed     = "killed"     // the supervisor, at the point; the relay follows
 	Stopped    = "stopped"    // the relay stops itself, at the point
-	Held       = "held"       // another process holds the terminal endpoint
+	Held       = "held"       // another process holds an endpoint
 	Supervised = "supervised" // Detail: how the supervisor ended
 	Ends       = "ends"       // Detail: how the relay ends now
 	Failed     = "failed"     // Detail: what the relay could not do
@@ -45,6 +49,27 @@ type log struct{ file *os.File }
 func openLog(path string) (log, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	return log{f}, err
+}
+
+// recorded tells what a genuine record says of the host's data endpoints: what
+// the files of an accepted result are compared with. Anything else says nothing.
+func (l log) recorded(packet []byte) error {
+	var record struct {
+		Channels map[string]struct {
+			Written int64  `json:"written_bytes"`
+			SHA256  string `json:"sha256"`
+		} `json:"channels"`
+	}
+	if json.Unmarshal(packet, &record) != nil {
+		return nil
+	}
+	var err error
+	for _, name := range []string{scenario.ChannelReport, scenario.ChannelDiagnostic, scenario.ChannelSink} {
+		if c := record.Channels[name]; c.SHA256 != "" {
+			err = errors.Join(err, l.did(Recorded, c.Written, name+" "+c.SHA256))
+		}
+	}
+	return err
 }
 
 func (l log) did(what string, size int64, detail string) error {

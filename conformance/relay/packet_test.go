@@ -1,8 +1,11 @@
 package relay
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +111,24 @@ func TestWhatIsSetStays(t *testing.T) {
 	}
 	if sent, err := Packet(genuine(t), told(t, "cut=10")); err != nil || len(sent) != 10 {
 		t.Errorf("cut: %d bytes, %v", len(sent), err)
+	}
+}
+
+// What a genuine record says of the host's channels is told, channel by channel;
+// of what is no record nothing is.
+func TestRecordsAreTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l, err := openLog(path)
+	if err == nil {
+		err = errors.Join(l.recorded([]byte("no record")), l.recorded([]byte(`{"channels":{"report":{"written_bytes":7,"sha256":"ab"},"sink":{"sha256":null}}}`)), l.file.Close())
+	}
+	text, read := os.ReadFile(path)
+	if err != nil || read != nil {
+		t.Fatal(err, read)
+	}
+	var line Line
+	if err := json.Unmarshal(text, &line); err != nil || line.Did != Recorded || line.Size != 7 || line.Detail != "report ab" {
+		t.Errorf("%s: %v", text, err)
 	}
 }
 

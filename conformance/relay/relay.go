@@ -31,6 +31,7 @@ type relay struct {
 	plan     scenario.Relay
 	log      log
 	host     int // the host's terminal endpoint
+	kept     int // the endpoint to be held open in the end
 	own      int // our end of the supervisor's; -1 after its end
 	data     *channel
 	pid      int
@@ -109,6 +110,9 @@ func (r *relay) start(terminalText, sinkText string, command []string, given []i
 	}
 	replaced := map[int]int{number: pair[1]}
 	r.own = pair[0]
+	if err := r.keep(sinkText); err != nil {
+		return err
+	}
 	between, err := r.interpose(sinkText, replaced)
 	if err != nil {
 		return err
@@ -118,6 +122,20 @@ func (r *relay) start(terminalText, sinkText string, command []string, given []i
 	}
 	go r.passSignals(listen())
 	return errors.Join(releaseGifts(given), unix.Close(pair[1]), between())
+}
+
+// keep takes one more descriptor of the endpoint that the plan has held.
+func (r *relay) keep(sinkText string) (err error) {
+	number := map[string]int{scenario.ChannelReport: 1, scenario.ChannelDiagnostic: 2, scenario.ChannelTerminal: r.host}[r.plan.Held]
+	if r.plan.Held == scenario.ChannelSink {
+		if number, err = spelled(sinkText); err != nil || number < 0 {
+			return fmt.Errorf("sink descriptor %q: %w", sinkText, err)
+		}
+	}
+	if number > 0 {
+		r.kept, err = move(number)
+	}
+	return err
 }
 
 // interpose puts a pipe into the channel of the plan's point.
@@ -222,7 +240,7 @@ func (r *relay) takePacket() error {
 		return unix.Close(own)
 	}
 	r.received = append(r.received, append([]byte{}, r.buffer[:n]...))
-	if err := r.log.did(Received, int64(n), ""); err != nil {
+	if err := errors.Join(r.log.did(Received, int64(n), ""), r.log.recorded(r.buffer[:n])); err != nil {
 		return err
 	}
 	return r.pass()

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,7 +22,7 @@ type Relay struct {
 	Empty   bool          // a packet of no bytes
 	Copies  int           // of the packet; 1 is usual
 	Delay   time.Duration // before the packet
-	Held    bool          // another process keeps the terminal endpoint open
+	Held    string        // the endpoint that another process keeps open; "" is none
 	Status  *int          // exit status in place of the supervisor's
 	Deed    string        // DoKill or DoStop at a point; "" is neither
 	Channel string        // of the point: report or sink, else ""
@@ -59,16 +60,20 @@ var relayed = map[string]func(*Relay, string) error{
 		return err
 	},
 	"empty": func(r *Relay, text string) error { r.Empty = true; return oneOf("value", text, "") },
-	"held":  func(r *Relay, text string) error { r.Held = true; return oneOf("value", text, "") },
-	"kill":  func(r *Relay, text string) error { return r.deed(DoKill, text) },
-	"stop":  func(r *Relay, text string) error { return r.deed(DoStop, text) },
+	"held": func(r *Relay, text string) error {
+		r.Held = cmp.Or(text, ChannelTerminal)
+		return oneOf("endpoint", text, "", ChannelReport, ChannelDiagnostic, ChannelSink)
+	},
+	"kill": func(r *Relay, text string) error { return r.deed(DoKill, text) },
+	"stop": func(r *Relay, text string) error { return r.deed(DoStop, text) },
 }
 
 // ParseRelay reads the words of a relay:
 //
 //	set.PATH=JSON  drop.PATH   a member of the record, by its dotted path
 //	append=TEXT  pad=N  cut=N  empty   the packet
-//	copies=N  delay=DUR  held  how it is sent; held: nobody sees its end
+//	copies=N  delay=DUR        how it is sent
+//	held  held=CHANNEL         nobody sees the end of the terminal endpoint, or of report, diagnostic or sink
 //	exit=N                     the exit status
 //	kill=POINT  stop=POINT     child, report:N, sink:N, packet or sent
 func ParseRelay(words []string) (Relay, error) {

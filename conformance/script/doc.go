@@ -92,11 +92,12 @@
 // the supervisor's place, and that the real supervisor. Without words the relay
 // is honest. It can change the record (set.PATH=JSON, drop.PATH; the record
 // counts itself anew), its packet (append=TEXT, pad=N and cut=N bytes, empty),
-// how it is sent (copies=N, delay=DUR, held: another process keeps the endpoint
-// open), end with exit=N, and kill=POINT the supervisor or stop=POINT, for the
-// host the supervisor itself, at child, report:N, sink:N (bytes passed on),
-// packet (there, not passed on) or sent. What it was told and did not do makes a check
-// broken. The universal assertions do not speak of hosts.
+// how it is sent (copies=N, delay=DUR), what another process keeps open behind
+// it (held the terminal endpoint, held=CHANNEL report, diagnostic or sink), end
+// with exit=N, and kill=POINT the supervisor or stop=POINT, for the host the
+// supervisor itself, at child, report:N, sink:N (bytes passed on), packet (there,
+// not passed on) or sent. What it was told and did not do makes a check broken.
+// The universal assertions do not speak of hosts.
 //
 // finalizer puts a program of ours in the finalizer's place, where the launcher
 // file names {finalizer} in its pairing: it runs the launcher's own finalizer
@@ -228,7 +229,7 @@
 //	diagnostics equal TEXT | size N | pattern N | first N of-pattern | contain TEXT | lack TEXT
 //		the bytes of the diagnostic endpoint, without what the harness may add; pattern: exactly N bytes of the fixtures' pattern, first: at most N
 //	disposition accepted | none | rejected CODE [arg=value…] [authority=host|supervisor] | supervisor exit=N | supervisor signal=N | record none | record believed | record PATH=value… | prefix CHANNEL bytes=N | storage N | nothing-left | attempt-known
-//		what the host under test decided, once, with no accepted result beside a rejection; none: it did not come to decide, and accepted nothing; how it says the supervisor ended; what it believed, or members of that; what it saw; what storage it granted; that nothing else is left; that it names its attempt
+//		what the host under test decided, once, with no accepted result beside a rejection; accepted: with files that are, to the byte, what the supervisor recorded that it wrote; none: it did not come to decide, and accepted nothing; how it says the supervisor ended; what it believed, or members of that; what it saw; what storage it granted; that nothing else is left; that it names its attempt
 //	elapsed <DUR | >DUR
 //		from the launch to the supervisor's exit; the launcher's slack is added to an upper bound
 //	ended-before-packet ENDPOINT,…
@@ -282,7 +283,7 @@
 //	refused
 //		complete=false, a nonzero exit, a failure, and on the report nothing or one failure document
 //	relayed WHAT | relayed WHAT detail TEXT | relayed WHAT before-producer
-//		what the relay in the supervisor's place saw or did: started, received, edited, sent, forwarded, cancelled, killed, stopped, held, supervised, ends
+//		what the relay in the supervisor's place saw or did: started, received, recorded (what a genuine record says of a data endpoint), edited, sent, forwarded, cancelled, killed, stopped, held, supervised, ends
 //	report equals-reference | equals DOC | prefix-of DOC | relayed DOC | contain TEXT | empty | one-document | refused | no-success | failure-document CODE | measures [size<=N] [MEMBER<=N]
 //		the bytes of the report endpoint; refused: none, or one failure document; relayed: exactly DOC, or refused with a code of the supervisor's own; measures: bytes of the whole, or of the text of a member (a.b of one within; none has 0), also with >= and =
 //	room-left
