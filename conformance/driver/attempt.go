@@ -52,6 +52,7 @@ type attempt struct {
 	tracer     tracer
 	shown      bool // what is to be held has been
 	input      int  // of a finalizer by itself, -1: none
+	keeper     int  // where a relay leaves what it is to hold open
 	folder     int  // watches that of the named sink's target, -1: none
 	standIn    int  // stands in for a supervisor in a control attempt; 0: none
 

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
 
 	"touchstone/conformance/evidence"
 	"touchstone/conformance/scenario"
@@ -22,6 +23,7 @@ const (
 	resultsFolder = "results"
 	relayPlanFile = "relay.json"
 	relayLogFile  = "relay.jsonl"
+	relayKeeper   = "relay.keeper"     // a socket
 	relayProgram  = "touchstone-relay" // beside our own
 )
 
@@ -37,9 +39,13 @@ func (a *attempt) prepareHost() error {
 	a.values.Relay = filepath.Join(filepath.Dir(self), relayProgram)
 	a.values.Results, a.values.RelayPlan = a.given(resultsFolder), a.given(relayPlanFile)
 	plan, err := json.Marshal(struct {
-		Words []string `json:"words"`
-		Log   string   `json:"log"`
-	}{a.scenario.Relay, a.given(relayLogFile)})
+		Words  []string `json:"words"`
+		Log    string   `json:"log"`
+		Keeper string   `json:"keeper"`
+	}{a.scenario.Relay, a.given(relayLogFile), a.given(relayKeeper)})
+	if err == nil {
+		a.keeper, err = listenAt(a.setup.Place, relayKeeper)
+	}
 	if err == nil {
 		err = errors.Join(os.Mkdir(a.values.Results, 0o700), writeNew(a.values.RelayPlan, append(plan, '\n'), 0o644))
 	}
@@ -49,13 +55,28 @@ func (a *attempt) prepareHost() error {
 	return nil
 }
 
+// listenAt makes a datagram socket in a folder whose path may be longer than an
+// address. Nobody reads it: what the relay sends there stays open in the queue
+// till the host is judged.
+func listenAt(folder, name string) (socket int, err error) {
+	at, err := unix.Open(folder, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("open %s: %w", folder, err)
+	}
+	socket, err = unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		err = unix.Bind(socket, &unix.SockaddrUnix{Name: fmt.Sprintf("/proc/self/fd/%d/%s", at, name)})
+	}
+	return socket, errors.Join(err, unix.Close(at))
+}
+
 // keepHosted records what the relay did and what the host left, and removes it.
 func (a *attempt) keepHosted() error {
 	if a.scenario.Kind != scenario.Hosted {
 		return nil
 	}
-	err := errors.Join(a.keepRelayed(), a.keepResults())
-	for _, name := range []string{relayPlanFile, relayLogFile} {
+	err := errors.Join(unix.Close(a.keeper), a.keepRelayed(), a.keepResults())
+	for _, name := range []string{relayPlanFile, relayLogFile, relayKeeper} {
 		if removed := os.Remove(a.given(name)); !errors.Is(removed, fs.ErrNotExist) {
 			err = errors.Join(err, removed)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -125,15 +126,38 @@ func (r *relay) end() (int, error) {
 	return status.ExitStatus(), nil
 }
 
-// hold leaves a process behind that has an endpoint of the host's open.
+// hold leaves a process behind that has the terminal endpoint open. Of a data
+// endpoint the driver has it, so that no process is left that a host could
+// reject for.
 func (r *relay) hold() error {
+	if r.plan.Held != scenario.ChannelTerminal {
+		return errors.Join(r.giveAway(), r.log.did(Held, 0, r.plan.Held))
+	}
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("hold endpoint: %w", err)
+		return fmt.Errorf("hold terminal: %w", err)
 	}
-	pid, err := syscall.ForkExec(self, []string{self, HoldWord}, &syscall.ProcAttr{Files: []uintptr{0, ^uintptr(0), ^uintptr(0), uintptr(r.kept)}})
+	pid, err := syscall.ForkExec(self, []string{self, HoldWord}, &syscall.ProcAttr{Files: []uintptr{0, ^uintptr(0), ^uintptr(0), uintptr(r.host)}})
 	if err != nil {
-		return fmt.Errorf("hold endpoint: %w", err)
+		return fmt.Errorf("hold terminal: %w", err)
 	}
 	return r.log.did(Held, 0, fmt.Sprintf("pid=%d", pid))
+}
+
+// giveAway sends the endpoint to the driver's socket, where it stays open in the
+// queue. The path may be longer than an address of a socket.
+func (r *relay) giveAway() error {
+	folder, err := unix.Open(filepath.Dir(r.keeper), unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("hold %s: %w", r.plan.Held, err)
+	}
+	socket, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("hold %s: %w", r.plan.Held, err)
+	}
+	to := &unix.SockaddrUnix{Name: fmt.Sprintf("/proc/self/fd/%d/%s", folder, filepath.Base(r.keeper))}
+	if err := unix.Sendmsg(socket, []byte{0}, unix.UnixRights(r.kept), to, 0); err != nil {
+		return fmt.Errorf("hold %s: %w", r.plan.Held, err)
+	}
+	return errors.Join(unix.Close(socket), unix.Close(folder), unix.Close(r.kept))
 }

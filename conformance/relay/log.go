@@ -15,6 +15,8 @@ import (
 type Plan struct {
 	Words []string `json:"words"` // as scenario.ParseRelay reads them
 	Log   string   `json:"log"`   // path
+	// Keeper is the path of a datagram socket, where a data endpoint that is to be held goes; "" without one.
+	Keeper string `json:"keeper"`
 }
 
 // Line is one line of the log.

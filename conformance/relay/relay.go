@@ -31,7 +31,8 @@ type relay struct {
 	plan     scenario.Relay
 	log      log
 	host     int // the host's terminal endpoint
-	kept     int // the endpoint to be held open in the end
+	kept     int // the data endpoint to be held open in the end
+	keeper   string
 	own      int // our end of the supervisor's; -1 after its end
 	data     *channel
 	pid      int
@@ -80,6 +81,7 @@ func (r *relay) open(path string) error {
 	if err := json.Unmarshal(text, &plan, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("read plan: %w", err)
 	}
+	r.keeper = plan.Keeper
 	if r.plan, err = scenario.ParseRelay(plan.Words); err != nil {
 		return err
 	}
@@ -124,9 +126,9 @@ func (r *relay) start(terminalText, sinkText string, command []string, given []i
 	return errors.Join(releaseGifts(given), unix.Close(pair[1]), between())
 }
 
-// keep takes one more descriptor of the endpoint that the plan has held.
+// keep takes one more descriptor of the data endpoint that the plan has held.
 func (r *relay) keep(sinkText string) (err error) {
-	number := map[string]int{scenario.ChannelReport: 1, scenario.ChannelDiagnostic: 2, scenario.ChannelTerminal: r.host}[r.plan.Held]
+	number := map[string]int{scenario.ChannelReport: 1, scenario.ChannelDiagnostic: 2}[r.plan.Held]
 	if r.plan.Held == scenario.ChannelSink {
 		if number, err = spelled(sinkText); err != nil || number < 0 {
 			return fmt.Errorf("sink descriptor %q: %w", sinkText, err)
