@@ -145,3 +145,29 @@ func TestRelayedBeforeProducer(t *testing.T) {
 		}
 	}
 }
+
+func TestAttemptsDiffer(t *testing.T) {
+	one := strings.Repeat("ab", 16)
+	for _, c := range []struct {
+		ids     []string
+		verdict Verdict
+	}{
+		{[]string{one, strings.Repeat("ba", 16)}, Pass},
+		{[]string{one, one}, Fail},
+		{[]string{one, strings.Repeat("0", 32)}, Fail},
+		{[]string{one, ""}, Fail},
+		{[]string{one}, Broken},
+	} {
+		var attempts []*evidence.Attempt
+		facts := Facts{Host: Host{Attempt: "attempt_id"}}
+		for _, id := range c.ids {
+			m := successModel(t)
+			m.scenario.Kind, m.packets, m.noEnd = scenario.Hosted, 0, true
+			m.decision, m.extra = `{"attempt_id":"`+id+`"}`, []evidence.Body{evidence.Relayed{Did: "started"}}
+			attempts = append(attempts, m.build(t))
+		}
+		if f := Check("T27.01", []string{"disposition", "attempts-differ"}, attempts, facts); f.Verdict != c.verdict {
+			t.Errorf("%q: got %+v, want %s", c.ids, f, c.verdict)
+		}
+	}
+}

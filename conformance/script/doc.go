@@ -228,8 +228,8 @@
 //		the producer's descriptors, as it lists them and as the host sees them; those of an observed supervisor to its host
 //	diagnostics equal TEXT | size N | pattern N | first N of-pattern | contain TEXT | lack TEXT
 //		the bytes of the diagnostic endpoint, without what the harness may add; pattern: exactly N bytes of the fixtures' pattern, first: at most N
-//	disposition accepted | none | rejected CODE [arg=value…] [authority=host|supervisor] | supervisor exit=N | supervisor signal=N | record none | record believed | record PATH=value… | prefix CHANNEL bytes=N | storage N | nothing-left | attempt-known
-//		what the host under test decided, once, with no accepted result beside a rejection; accepted: with files that are, to the byte, what the supervisor recorded that it wrote; none: it did not come to decide, and accepted nothing; how it says the supervisor ended; what it believed, or members of that; what it saw; what storage it granted; that nothing else is left; that it names its attempt
+//	disposition accepted | none | rejected CODE [arg=value…] [authority=host|supervisor] | supervisor exit=N | supervisor signal=N | record none | record believed | record PATH=value… | prefix CHANNEL bytes=N | storage N | nothing-left | attempt-known | attempts-differ
+//		what the host under test decided, once, with no accepted result beside a rejection; accepted: with files that are, to the byte, what the supervisor recorded that it wrote; none: it did not come to decide, and accepted nothing; how it says the supervisor ended; what it believed, or members of that; what it saw; what storage it granted; that nothing else is left; that it names its attempt; that two attempts or more of a launch have random identities, each its own
 //	elapsed <DUR | >DUR
 //		from the launch to the supervisor's exit; the launcher's slack is added to an upper bound
 //	ended-before-packet ENDPOINT,…
