@@ -14,7 +14,7 @@ func (a *attempt) target() string { return a.scenario.Requests[scenario.RequestP
 
 // plantTarget puts an old result where the named sink is to appear.
 func (a *attempt) plantTarget() error {
-	if a.scenario.OldTarget == "" || a.scenario.Kind != scenario.Launch {
+	if a.scenario.OldTarget == "" || !a.named() {
 		return nil
 	}
 	if err := writeNew(a.target(), []byte(a.scenario.OldTarget), 0o644); err != nil {
@@ -28,7 +28,7 @@ func (a *attempt) plantTarget() error {
 func (a *attempt) keepArtifact() error {
 	path := a.target()
 	st, err := os.Lstat(path)
-	if path == "" || a.scenario.Kind != scenario.Launch || err != nil || !st.Mode().IsRegular() {
+	if !a.named() || err != nil || !st.Mode().IsRegular() {
 		return nil // nothing is there
 	}
 	text, err := os.ReadFile(path)

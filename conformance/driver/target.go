@@ -15,8 +15,10 @@ import (
 	"touchstone/conformance/scenario"
 )
 
-// named says that a launch is to give a named sink.
-func (a *attempt) named() bool { return a.target() != "" && a.scenario.Kind == scenario.Launch }
+// named says that a launch, or that of a host, is to give a named sink.
+func (a *attempt) named() bool {
+	return a.target() != "" && (a.scenario.Kind == scenario.Launch || a.scenario.Kind == scenario.Hosted)
+}
 
 // watchTarget begins to note what happens in the folder of the target.
 func (a *attempt) watchTarget() (err error) {

@@ -18,11 +18,12 @@ type Host struct {
 	Command   []string `toml:"command" json:"command"`
 	Separator []string `toml:"separator" json:"separator"`
 	// Options are the arguments appended for memory and planned_sink, with
-	// {value}, for an external sink, and for a facade or profile by its name.
+	// {value}, for an external sink, for a named one with its path as {value}, and for a facade or profile by its name.
 	Options map[string][]string `toml:"options" json:"options"`
 	// Spelling is what stands in the supervisor's command for what only the host
 	// knows: terminal_fd and, where it can pass one, sink_fd. A number in the
-	// environment is env:NAME.
+	// environment is env:NAME. named_sink stands for the path of a named sink,
+	// where the host has a spelling of that.
 	Spelling    map[string]string `toml:"spelling" json:"spelling"`
 	Cancel      string            `toml:"cancel" json:"cancel"` // a signal, as TERM
 	Disposition Disposition       `toml:"disposition" json:"disposition"`
@@ -58,10 +59,11 @@ const (
 	hostMemory  = "memory"
 	hostPlanned = "planned_sink"
 	hostSink    = "sink"
+	hostNamed   = "named_sink"
 )
 
 var (
-	hostOptions      = []string{hostMemory, hostPlanned, hostSink, "direct", "entrypoint", "unjailed", "jailed"}
+	hostOptions      = []string{hostMemory, hostPlanned, hostSink, hostNamed, "direct", "entrypoint", "unjailed", "jailed"}
 	hostPlaceholders = append([]string{"value", "results"}, launchPlaceholders...)
 )
 
@@ -80,8 +82,8 @@ func (f File) checkHost() *Error {
 		return p
 	}
 	for _, name := range sorted(h.Spelling) {
-		if name != "terminal_fd" && name != "sink_fd" {
-			return problem("host.spelling."+name, "unknown key", "use terminal_fd or sink_fd")
+		if name != "terminal_fd" && name != "sink_fd" && name != hostNamed {
+			return problem("host.spelling."+name, "unknown key", "use terminal_fd, sink_fd or named_sink")
 		}
 	}
 	if h.Spelling["terminal_fd"] == "" {
@@ -139,7 +141,7 @@ func (f File) Hosted(s scenario.Scenario, v Values) (Command, error) {
 	for name, value := range map[string]string{scenario.KnobChannel: scenario.Contract, scenario.KnobTerminal: f.Host.Spelling["terminal_fd"]} {
 		r.option(facade.Options[name], value)
 	}
-	r.requests(hostedRequests(s, f.Host.Spelling["sink_fd"]), facade.Options, facade.Variables)
+	r.requests(hostedRequests(s, f.Host.Spelling), facade.Options, facade.Variables)
 	for _, o := range s.Options {
 		if o.Route == scenario.RouteEnv {
 			r.environment[facade.Variables[o.Knob]] = o.Value
@@ -153,14 +155,18 @@ func (f File) Hosted(s scenario.Scenario, v Values) (Command, error) {
 	return command, r.err
 }
 
-// hostedRequests is the scenario with the request for its external sink.
-func hostedRequests(s scenario.Scenario, number string) scenario.Scenario {
-	if s.Endpoints.Kind(scenario.ChannelSink) == "" {
-		return s
-	}
-	requests := map[string]string{scenario.RequestSinkFD: number}
+// hostedRequests is the scenario with the request for its external sink, and
+// with the host's spelling of a named one.
+func hostedRequests(s scenario.Scenario, spelling map[string]string) scenario.Scenario {
+	requests := map[string]string{}
 	for name, value := range s.Requests {
 		requests[name] = value
+		if name == scenario.RequestPathSink && spelling[hostNamed] != "" {
+			requests[name] = spelling[hostNamed]
+		}
+	}
+	if s.Endpoints.Kind(scenario.ChannelSink) != "" {
+		requests[scenario.RequestSinkFD] = spelling["sink_fd"]
 	}
 	s.Requests = requests
 	return s
@@ -178,6 +184,9 @@ func hostAsks(s scenario.Scenario) []request {
 	if s.Endpoints.Kind(scenario.ChannelSink) != "" {
 		asked = append(asked, request{name: hostSink})
 	}
+	if path := s.Requests[scenario.RequestPathSink]; path != "" {
+		asked = append(asked, request{hostNamed, path})
+	}
 	return asked
 }
 
@@ -187,7 +196,7 @@ func (f File) missingHost(s scenario.Scenario) []string {
 		return []string{"no host command"}
 	}
 	facade := f.Facade[s.Cell.Facade]
-	missing := missingRequests(hostedRequests(s, "0"), facade.Options, facade.Variables)
+	missing := missingRequests(hostedRequests(s, f.Host.Spelling), facade.Options, facade.Variables)
 	missing = append(missing, f.missingOptions(s)...)
 	for _, asked := range hostAsks(s)[2:] {
 		if len(f.Host.Options[asked.name]) == 0 {

@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +36,8 @@ func (v *view) resultsWhole(w *wants) {
 	names := map[string]string{scenario.ChannelReport: v.facts.Host.Report}
 	if v.attempt.Scenario.Endpoints.Kind(scenario.ChannelSink) != "" {
 		names[scenario.ChannelSink] = v.facts.Host.Sink
+	} else if target := v.attempt.Scenario.Requests[scenario.RequestPathSink]; target != "" {
+		names[scenario.ChannelSink] = target
 	}
 	for _, line := range v.did("recorded") {
 		channel, digest, _ := strings.Cut(line.Detail, " ")
@@ -42,7 +46,7 @@ func (v *view) resultsWhole(w *wants) {
 		if name == "" {
 			continue
 		}
-		kept, _ := v.result(name)
+		kept := v.keptAs(name)
 		w.that(kept.Size == line.Size && kept.SHA256 == digest, fmt.Sprintf("%s: %d bytes, SHA-256 %s", name, kept.Size, kept.SHA256),
 			fmt.Sprintf("%d bytes, SHA-256 %s, as were written", line.Size, digest))
 	}
@@ -51,6 +55,17 @@ func (v *view) resultsWhole(w *wants) {
 			w.undecided(Broken, "relay: what was written to "+channel+" is not known")
 		}
 	}
+}
+
+// keptAs is the file of a name: of a result, or at the named sink's target.
+func (v *view) keptAs(name string) evidence.Result {
+	if name == v.attempt.Scenario.Requests[scenario.RequestPathSink] {
+		content := v.attempt.File(evidence.ArtifactFile)
+		sum := sha256.Sum256(content)
+		return evidence.Result{Name: name, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+	}
+	kept, _ := v.result(name)
+	return kept
 }
 
 func noResult(v *view, w *wants) {
