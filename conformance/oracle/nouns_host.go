@@ -115,7 +115,7 @@ func (v *view) relayDid(w *wants) {
 	for _, word := range v.attempt.Scenario.Relay {
 		name, value, _ := strings.Cut(word, "=")
 		verb, _, _ := strings.Cut(name, ".")
-		shown := map[string]string{"set": "edited", "drop": "edited", "append": "edited", "pad": "edited", "cut": "edited", "empty": "edited",
+		shown := map[string]string{"set": "edited", "drop": "edited", "raw": "edited", "append": "edited", "pad": "edited", "cut": "edited", "empty": "edited",
 			"copies": "sent", "delay": "sent", "held": "held", "exit": "ends", "kill": "killed", "stop": "stopped"}[verb]
 		if verb == "copies" && value == "0" {
 			shown = "received"

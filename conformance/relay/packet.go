@@ -19,7 +19,7 @@ var counters = []string{"observed_bytes", "accepted_bytes", "written_bytes"}
 // but for counters that the plan sets.
 func Packet(received []byte, r scenario.Relay) ([]byte, error) {
 	sent := received
-	if len(r.Edits) > 0 || r.Append != "" || r.Pad > 0 {
+	if len(r.Edits) > 0 || r.Raw != "" || r.Append != "" || r.Pad > 0 {
 		var err error
 		if sent, err = edited(received, r); err != nil {
 			return nil, err
@@ -65,6 +65,7 @@ func counted(record jsontext.Value, r scenario.Relay, fixed map[string]bool) ([]
 			}
 		}
 		packet := append(append(bytes.Clone(next), '\n'), r.Append...)
+		packet = slices.Insert(packet, 1, []byte(r.Raw)...)
 		packet = padded(packet, r.Pad-len(packet))
 		if len(packet) == length {
 			return packet, nil

@@ -95,6 +95,15 @@ func TestPaddingIsFreeText(t *testing.T) {
 	}
 }
 
+// What is put in raw is not read: a member may be there twice.
+func TestRawBytesStay(t *testing.T) {
+	sent, err := Packet(genuine(t), told(t, `raw="complete":false,`))
+	if err != nil || !strings.HasPrefix(string(sent), `{"complete":false,"`) || strings.Count(string(sent), `"complete":`) <= strings.Count(string(genuine(t)), `"complete":`) ||
+		!strings.Contains(string(sent), fmt.Sprintf(`"observed_bytes":%d`, len(sent))) {
+		t.Errorf("%v: %.300s", err, sent)
+	}
+}
+
 func TestWhatIsSetStays(t *testing.T) {
 	sent, err := Packet(genuine(t), told(t, "set.channels.status.observed_bytes=7", "drop.exit_class"))
 	if err != nil || status(t, sent)["observed_bytes"] != float64(7) || strings.Contains(string(sent), "exit_class") {

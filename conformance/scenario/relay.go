@@ -16,6 +16,7 @@ import (
 // passes on what it is told to. The zero value is honest.
 type Relay struct {
 	Edits   []Edit        // of the record, in order; its own length is counted anew
+	Raw     string        // bytes behind the record's first brace, counted by it
 	Append  string        // behind the record, counted by it
 	Pad     int           // the packet grows to this many bytes, counted by it; 0: as it is
 	Cut     int           // only the first bytes of the packet; 0: all
@@ -45,6 +46,7 @@ type Edit struct {
 
 // relayed are the words that stand alone or take one value.
 var relayed = map[string]func(*Relay, string) error{
+	"raw":    func(r *Relay, text string) error { r.Raw = text; return nil },
 	"append": func(r *Relay, text string) error { r.Append = text; return nil },
 	"pad":    func(r *Relay, text string) error { return counted(&r.Pad, text, 1, 1<<20) },
 	"cut":    func(r *Relay, text string) error { return counted(&r.Cut, text, 1, 65535) },
@@ -71,6 +73,7 @@ var relayed = map[string]func(*Relay, string) error{
 // ParseRelay reads the words of a relay:
 //
 //	set.PATH=JSON  drop.PATH   a member of the record, by its dotted path
+//	raw=TEXT                   behind the record's first brace
 //	append=TEXT  pad=N  cut=N  empty   the packet
 //	copies=N  delay=DUR        how it is sent
 //	held  held=CHANNEL         nobody sees the end of the terminal endpoint, or of report, diagnostic or sink
