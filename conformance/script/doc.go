@@ -92,9 +92,9 @@
 // the supervisor's place, and that the real supervisor. Without words the relay
 // is honest. It can change the record (set.PATH=JSON, drop.PATH; the record
 // counts itself anew), its packet (raw=TEXT behind the first brace, append=TEXT,
-// pad=N and cut=N bytes, empty), how it is sent (copies=N, delay=DUR), what another process keeps open behind
-// it (held the terminal endpoint, held=CHANNEL report, diagnostic or sink), end
-// with exit=N, and kill=POINT the supervisor or stop=POINT, for the host the
+// pad=N and cut=N bytes, empty), how it is sent (copies=N, delay=DUR), what
+// another process keeps open behind it (held the terminal endpoint, held=CHANNEL
+// report, diagnostic or sink), end with exit=N, and kill=POINT the supervisor or stop=POINT, for the host the
 // supervisor itself, at child, report:N, sink:N (bytes passed on), packet (there,
 // not passed on) or sent. What it was told and did not do makes a check broken.
 // The universal assertions do not speak of hosts.
