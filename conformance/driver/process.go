@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -50,18 +51,19 @@ func stopped(pid int) bool {
 }
 
 func stateIn(path string) (letter byte, parent int, ok bool) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0, 0, false
-	}
-	// The name in parentheses may itself hold spaces and parentheses.
-	_, rest, found := strings.Cut(string(text[max(0, strings.LastIndexByte(string(text), ')')):]), ") ")
-	fields := strings.Fields(rest)
-	if !found || len(fields) < 2 {
+	fields := statFields(path)
+	if len(fields) < 2 {
 		return 0, 0, false
 	}
 	parent, _ = strconv.Atoi(fields[1]) // the kernel's own number
 	return fields[0][0], parent, true
+}
+
+// statFields are those behind the name, from the state on; none of what is gone.
+func statFields(path string) []string {
+	text, _ := os.ReadFile(path)
+	// The name in parentheses may itself hold spaces and parentheses.
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 }
 
 // alive says whether a process still runs: neither gone nor a zombie.
@@ -76,8 +78,7 @@ const exiting = 0x4 // PF_EXITING
 
 // ends says whether a process is about to be a zombie.
 func ends(pid int) bool {
-	text, _ := os.ReadFile(procPath(pid, "stat")) // one that is gone has none
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	fields := statFields(procPath(pid, "stat"))
 	if len(fields) < 7 {
 		return true
 	}
