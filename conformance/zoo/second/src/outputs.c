@@ -23,7 +23,7 @@ void write_output(struct supervisor *s, struct output *out)
 {
 	struct queue *queue = &out->queue;
 
-	while (out->open && queue->length > 0) {
+	while (out->open && queue->length > 0 && now_ns() < wall_end(s)) { /* no byte after W, however late we look (R16) */
 		ssize_t n = write(s->fd[out->event], queue->bytes + queue->start, queue->length);
 
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
