@@ -169,6 +169,8 @@ func again(c certify.Change) string {
 		return "again " + c.Now.Seen
 	case c.Was.Seen == c.Now.Seen:
 		return fmt.Sprintf("%s, but at line %d, not %d:", c.Now.Seen, c.Now.Line, c.Was.Line)
+	case c.Was.Seen == reports.Pass: // or could not be shown: a capsule does not have it
+		return "did not fail, now " + c.Now.Seen
 	}
 	return fmt.Sprintf("was %s, now %s", c.Was.Seen, c.Now.Seen)
 }
