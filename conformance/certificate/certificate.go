@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -118,6 +119,9 @@ func marshal(c Certificate) ([]byte, error) {
 	return append(content, '\n'), nil
 }
 
+// ErrAltered is what Decode says of a certificate that was changed.
+var ErrAltered = errors.New("decode certificate: altered: its own digest is not that of its content")
+
 // Decode reads a certificate and refuses one in which a single byte is not as
 // Encode wrote it.
 func Decode(content []byte) (Certificate, error) {
@@ -133,7 +137,7 @@ func Decode(content []byte) (Certificate, error) {
 		return c, err
 	}
 	if !bytes.Equal(again, content) {
-		return c, fmt.Errorf("decode certificate: altered: its own digest is not that of its content")
+		return c, ErrAltered
 	}
 	return c, nil
 }

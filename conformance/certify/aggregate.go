@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"touchstone/conformance/capsule"
 	"touchstone/conformance/launcherfile"
@@ -205,7 +206,18 @@ func (t tally) relative(text string) string {
 
 // replay is the command that runs one script again.
 func (t tally) replay(cell scenario.Cell, script string) string {
-	return fmt.Sprintf("scripts/certify --launcher %s --tests %s --facade %s --profile %s", t.selection.Request.Launcher, script, cell.Facade, cell.Profile)
+	return fmt.Sprintf("scripts/certify --launcher %s --tests %s --facade %s --profile %s", shellWord(t.selection.Request.Launcher), script, cell.Facade, cell.Profile)
+}
+
+// shellWord is a word as a shell reads it back.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./,:+@%=", r)
+	}
+	if word != "" && strings.TrimFunc(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // excusable says whether a gap may be declared for an assertion: not for those

@@ -177,6 +177,29 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
+// TestByChance: what only chance shows is not asked for, and does not pass; it
+// fails.
+func TestByChance(t *testing.T) {
+	verdict := func(findings ...script.Finding) string {
+		for _, a := range tallyOf(t, nil, 0, append(findings, finding("T14.01", oracle.Pass, ""))...).Assertions {
+			if a.ID == "T22.13" {
+				return a.Verdict
+			}
+		}
+		return ""
+	}
+	seen := script.Finding{Finding: oracle.Finding{ID: "T22.13", Verdict: oracle.Fail}}
+	if v := verdict(); v != "" {
+		t.Errorf("seen and sound: %q, want nothing", v)
+	}
+	if v := verdict(seen); v != reports.Fail {
+		t.Errorf("seen: %q, want fail", v)
+	}
+	if v := verdict(finding("T22.13", oracle.Pass, "")); v != reports.Pass {
+		t.Errorf("a script asks: %q, want pass", v)
+	}
+}
+
 func TestPlannedButNeverSeenIsNotRun(t *testing.T) {
 	r := tallyOf(t, nil, 0, finding("T14.01", oracle.Pass, ""))
 	i := slices.IndexFunc(r.Assertions, func(a reports.Assertion) bool { return a.ID == "T1.67" })

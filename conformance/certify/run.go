@@ -193,7 +193,7 @@ func open(ctx context.Context, s Selection, p Place) (*Bench, error) {
 	if work == "" {
 		var err error
 		if work, err = os.MkdirTemp("", "touchstone-"); err != nil {
-			return nil, fmt.Errorf("make work folder: %w", err)
+			return nil, usage("TMPDIR: %v: name a folder that exists and can be written", err)
 		}
 	}
 	b := &Bench{ctx: ctx, selection: s, place: p, work: work, compiling: &sync.Mutex{}}

@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,8 +40,11 @@ func Verify(path, dir string, beside Beside, jobs int, now time.Time) (Verificat
 		return Verification{}, usage("verify: %s: no run folder", dir)
 	}
 	c, err := certificate.Decode(text)
-	if err != nil {
+	if errors.Is(err, certificate.ErrAltered) {
 		return Verification{c, []string{err.Error()}}, nil
+	}
+	if err != nil {
+		return Verification{}, usage("verify: %s: %v", path, err)
 	}
 	v := Verification{Certificate: c}
 	if v.Problems, err = certificate.Check(c, dir, now); err != nil {
@@ -86,9 +90,9 @@ func (v *Verification) judge(dir string, beside Beside, jobs int) error {
 // report.json, or the folder that holds them. Anything else is a *UsageError.
 func Account(path string) (certificate.Certificate, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		inside := filepath.Join(path, certificate.File)
+		inside := filepath.Join(path, reports.ReportFile)
 		if _, err := os.Stat(inside); err != nil {
-			inside = filepath.Join(path, reports.ReportFile)
+			inside = filepath.Join(path, certificate.File)
 		}
 		path = inside
 	}

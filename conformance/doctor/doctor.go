@@ -66,6 +66,7 @@ func questions(bin, out string) []question {
 		{"seccomp user notification", "a launcher that follows R18 refuses to run", "use Linux 5.0 or newer with CONFIG_SECCOMP_FILTER", false, userNotification},
 		{"cgroup", "what a launcher leaves in a control group is found by its processes only, and memory rows are not run", "mount cgroup2, or give this container a writable control group", false, cgroup},
 		{"memfd", "the jailed profile has no arena", "use Linux 3.17 or newer", false, memfd},
+		{"go", "nothing of this checkout can be built", "install Go 1.26 or newer: https://go.dev/dl", false, golang},
 		{"gcc", "fixtures cannot be compiled: certify reports every assertion as not run", "apt-get install gcc libc6-dev", true, compiler},
 		{"g++", "the compile stage of the entrypoint cannot run: its rows are not run", "apt-get install g++", false, compilerPlusPlus},
 		{"musl-gcc", "process creation by another C library is not asked: its rows are not run", "apt-get install musl-tools, then scripts/build", false, compilerMusl},
@@ -173,6 +174,14 @@ func compiler() (string, error) {
 
 func compilerMusl() (string, error) { return exec.LookPath("musl-gcc") }
 
+func golang() (string, error) {
+	version, err := exec.Command("go", "env", "GOVERSION").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env: %w", err)
+	}
+	return strings.TrimSpace(string(version)), nil
+}
+
 func libseccomp() (string, error) {
 	if version, err := exec.Command("pkg-config", "--modversion", "libseccomp").Output(); err == nil {
 		return "version " + strings.TrimSpace(string(version)), nil
@@ -184,8 +193,10 @@ func libseccomp() (string, error) {
 }
 
 func binaries(bin string) (string, error) {
-	if _, err := os.Stat(filepath.Join(bin, "refsup")); err != nil {
-		return "", fmt.Errorf("%s: no refsup", bin)
+	for _, name := range []string{"refsup", "refhost", "reffinal", "reftranspile", "refbind", "jail", "producer", "touchstone-attempt", "touchstone-relay", "faultinject"} {
+		if _, err := os.Stat(filepath.Join(bin, name)); err != nil {
+			return "", fmt.Errorf("%s: no %s", bin, name)
+		}
 	}
 	return bin, nil
 }

@@ -152,7 +152,7 @@ type gateData struct {
 
 // Run decides.
 func (c *gateCommand) Run(p *program) error {
-	data, err := c.decide()
+	data, err := c.decide(p)
 	if c.JSON {
 		a := answer{kind: "gate", data: data, status: no(data.Pass)}
 		if !data.Pass && len(data.Reasons) > 0 {
@@ -168,7 +168,7 @@ func (c *gateCommand) Run(p *program) error {
 	})
 }
 
-func (c *gateCommand) decide() (gateData, error) {
+func (c *gateCommand) decide(p *program) (gateData, error) {
 	data := gateData{Run: c.Folder, Reasons: []string{}}
 	if data.Run == "" {
 		root, err := repository()
@@ -178,6 +178,7 @@ func (c *gateCommand) decide() (gateData, error) {
 		if err != nil {
 			return data, err
 		}
+		fmt.Fprintln(p.stderr, "touchstone: gate: the newest run, "+data.Run)
 	}
 	run, reasons, err := certify.Gate(data.Run, c.Baseline, c.RequireFull, c.Jobs, time.Now())
 	data.Scope, data.Reasons = run.Scope, append(data.Reasons, reasons...)

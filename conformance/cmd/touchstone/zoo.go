@@ -103,6 +103,9 @@ func (c *zooRunCommand) matrix(p *program) (z reports.Zoo, folder string, err er
 	if err != nil {
 		return z, "", err
 	}
+	if os.Geteuid() != 0 {
+		return z, "", &certify.UsageError{Problem: "zoo run needs root: attempts are made in namespaces of their own; run as root (touchstone doctor says more)"}
+	}
 	all, err := zoo.LoadAll(root)
 	if err != nil {
 		return z, "", err
