@@ -64,6 +64,27 @@ const char *exit_class(const struct cause *cause)
 	return "harness_fault";
 }
 
+/* What R20 fixes of the codes that it adds; the others have words of ours. */
+const char *english_of(const struct cause *cause)
+{
+	static const struct {
+		const char *code, *text;
+	} fixed[] = {
+		{"report_budget_exceeded", "The report exceeds its admitted byte budget."},
+		{"diagnostic_budget_exceeded", "The diagnostics exceed their admitted byte budget."},
+		{"report_channel_failed", "A report transport could not complete."},
+		{"run_isolation_unavailable", "The requested report isolation is unavailable."},
+		{"run_process_refused", "The native process attempted forbidden process creation."},
+		{"run_deadline_exceeded", "The admitted channel lifetime expired."},
+		{"run_producer_failed", "The native report producer did not complete successfully."},
+	};
+
+	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+		if (strcmp(fixed[i].code, cause->code) == 0)
+			return fixed[i].text;
+	return "this run was refused";
+}
+
 int exit_of(const struct cause *cause)
 {
 	if (cause->rank == RANK_NONE)

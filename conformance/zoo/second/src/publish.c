@@ -39,8 +39,8 @@ static void replace(struct supervisor *s)
 	char line[512];
 	uint64_t limit = effective(s, KNOB_REPORT);
 	int n = snprintf(line, sizeof line,
-	                 "{\"error\":\"this run was refused: %s\",\"args\":%s,\"code\":\"%s\",\"engine\":\"%s\"}\n",
-	                 exit_class(&s->cause), s->cause.args, s->cause.code, ENGINE);
+	                 "{\"error\":\"%s\",\"args\":%s,\"code\":\"%s\",\"engine\":\"%s\"}\n",
+	                 english_of(&s->cause), s->cause.args, s->cause.code, ENGINE);
 
 	s->replaced = true;
 	if (!s->streams_good || s->expired || !s->report_out.open || limit == NOTHING || (uint64_t)n > limit - s->charged)

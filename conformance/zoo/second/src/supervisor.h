@@ -83,6 +83,7 @@ void observe(struct supervisor *s, enum rank rank, int order, const char *code, 
 void latch(struct supervisor *s);
 const char *stage_of(const struct supervisor *s); /* from launch and descriptor state only (R16) */
 const char *exit_class(const struct cause *cause);
+const char *english_of(const struct cause *cause);
 int exit_of(const struct cause *cause);
 uint64_t effective(const struct supervisor *s, enum knob knob);
 uint64_t wall_end(const struct supervisor *s); /* ns */
