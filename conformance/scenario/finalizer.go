@@ -48,7 +48,7 @@ func (s Scenario) FedPayload() string {
 // CheckStandIn says what is wrong with the arguments of a finalizer's stand-in.
 func CheckStandIn(args map[string]string) error {
 	for key, value := range args {
-		if err := oneOf("argument", key, "err", "feed", "misreport", "status"); err != nil {
+		if err := oneOf("argument", key, "end", "err", "feed", "misreport", "status"); err != nil {
 			return err
 		}
 		if key == "misreport" {

@@ -149,8 +149,8 @@
 //		further inheritable descriptors at the launch, and a standard input that never ends
 //	finalize stream|file [cap=N] [receipt=full|closed]
 //		run the finalizer by itself, on the payload; a receipt that cannot be written
-//	finalizer [err=N] [feed=1] [misreport=count|digest] [status=N]
-//		a stand-in in the finalizer's place, which passes everything on and records it: fixtures/native/finalizer.c; feed: the payload is what it passes on
+//	finalizer [end=N] [err=N] [feed=1] [misreport=count|digest] [status=N]
+//		a stand-in in the finalizer's place, which passes everything on and records it: fixtures/native/finalizer.c; end: how it ends behind the receipt; feed: the payload is what it passes on; status: how it ends without one
 //	fixture NAME [key=value…]
 //		the strategy library of the next launches; forgets the payload
 //	fresh
@@ -224,8 +224,8 @@
 //		the command line of an observed process: these words, one after another; or no word with this text
 //	control-probes ok NAME… | control-probes denied NAME… | control-probes ok-where-present NAME…
 //		what the same probes said with no supervision; ok-where-present: ok, or ENOSYS from a kernel that lacks it, which the report then says
-//	descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra | publishers-nonblocking
-//		the producer's descriptors, as it lists them and as the host sees them; those of an observed supervisor to its host
+//	descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra | publishers-nonblocking | one-writer
+//		the producer's descriptors, as it lists them and as the host sees them; those of an observed supervisor to its host; one-writer: an observed finalizer has neither report nor terminal endpoint
 //	diagnostics equal TEXT | size N | pattern N | first N of-pattern | contain TEXT | lack TEXT
 //		the bytes of the diagnostic endpoint, without what the harness may add; pattern: exactly N bytes of the fixtures' pattern, first: at most N
 //	disposition accepted | none | rejected CODE [arg=value…] [authority=host|supervisor] | supervisor exit=N | supervisor signal=N | record none | record believed | record PATH=value… | prefix CHANNEL bytes=N | storage N | nothing-left | attempt-known | attempts-differ

@@ -56,7 +56,7 @@ func init() {
 		"old-target":        setting("old-target TEXT", "what the target of the named sink holds before the launch", setOldTarget),
 		"source":            {"source NAME.cpp|NAME.pine", "the strategy as a file of this script (or NAME.ABI.cpp, for one ABI), made a library by the launcher's own tools", true, lintSource, (*session).source},
 		"tool":              setting("tool NAME [key=value…]", "a stand-in for the transpiler, compiler or binder: fixtures/native/tool.c", setTool),
-		"finalizer":         setting("finalizer [err=N] [feed=1] [misreport=count|digest] [status=N]", "a stand-in in the finalizer's place, which passes everything on and records it: fixtures/native/finalizer.c; feed: the payload is what it passes on", setStandIn),
+		"finalizer":         setting("finalizer [end=N] [err=N] [feed=1] [misreport=count|digest] [status=N]", "a stand-in in the finalizer's place, which passes everything on and records it: fixtures/native/finalizer.c; end: how it ends behind the receipt; feed: the payload is what it passes on; status: how it ends without one", setStandIn),
 		"finalize":          {"finalize stream|file [cap=N] [receipt=full|closed]", "run the finalizer by itself, on the payload; a receipt that cannot be written", false, lintFinalize, (*session).finalize},
 		"libc":              setting("libc musl", "the C library of the producer and of the fixtures, until the script ends; its first statement", setLibc),
 		"unmounted":         setting("unmounted strategy|ohlcv…", "mounts of the entrypoint that are missing", setUnmounted),
