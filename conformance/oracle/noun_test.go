@@ -56,6 +56,8 @@ func cancelled(result string) func(*model) {
 
 func asIs[T any](*T) {}
 
+func asFinalizer(o *evidence.Observe) { o.Who = scenario.Finalizer }
+
 func asCommand(o *evidence.Observe) { o.Argv = []string{"v", "--max-bytes", "300"} }
 
 func diagnosticsOf(text string) func(*model) {
@@ -193,6 +195,9 @@ var nounCases = []nounCase{
 	{words: "descriptors stdin-null", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.Descriptors = o.Descriptors[1:] })},
 	{words: "descriptors one-diagnostic-inode", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.Descriptors[1].Inode = 77 })},
 	{words: "descriptors no-host-endpoint", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.Descriptors[3].Inode = 101 })},
+	{words: "descriptors one-writer", setup: observed(asFinalizer), alter: observed(func(o *evidence.Observe) { asFinalizer(o); o.Descriptors[1].Name = "report" })},
+	{words: "descriptors one-writer", setup: observed(asFinalizer), alter: observed(func(o *evidence.Observe) { asFinalizer(o); o.Descriptors[3].Name = "terminal" })},
+	{words: "descriptors one-writer", setup: observed(asFinalizer), alter: func(m *model) { m.extra = nil }},
 	{words: "descriptors no-extra", setup: observed(asIs), alter: observed(func(o *evidence.Observe) { o.Descriptors[3].Inode = 900 })},
 	{words: "at-rendezvous 2 candidate=40 report=0 printed=7 diagnostic=7 sink=1 parked=false", setup: stopped(asIs), alter: stopped(func(r *evidence.Rendezvous) { r.ReportRead = 1 })},
 	{words: "at-rendezvous 2 candidate=40", setup: stopped(asIs), alter: func(m *model) { m.extra = nil }},

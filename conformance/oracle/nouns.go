@@ -41,7 +41,7 @@ var nouns = []noun{
 	{"after-control", "after-control ACTION <DUR", "from a control that was done to the supervisor's exit, with the slack", parseAfterControl},
 	{"probes", "probes denied NAME… | probes ok NAME… | probes as-control", "what the fixture's probes said; as-control: each is ok, or what it is with no supervision", parseProbes},
 	{"control-probes", "control-probes ok NAME… | control-probes denied NAME… | control-probes ok-where-present NAME…", "what the same probes said with no supervision; ok-where-present: ok, or ENOSYS from a kernel that lacks it, which the report then says", parseControlProbes},
-	{"descriptors", "descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra | publishers-nonblocking", "the producer's descriptors, as it lists them and as the host sees them; those of an observed supervisor to its host", parseDescriptors},
+	{"descriptors", "descriptors allowed-only | stdin-null | one-diagnostic-inode | no-host-endpoint | no-extra | publishers-nonblocking | one-writer", "the producer's descriptors, as it lists them and as the host sees them; those of an observed supervisor to its host; one-writer: an observed finalizer has neither report nor terminal endpoint", parseDescriptors},
 	{"identity", "identity isolated | varies", "ids of its own, no capability, no way back, a filter; seen from outside; varies: the producers of three attempts or more have not all one uid", parseIdentity},
 	{"kill-domain", "kill-domain own", "the observed producer's memory control group holds neither the supervisor nor an observed finalizer", func(words []string) (test, error) {
 		if len(words) != 1 || words[0] != "own" {

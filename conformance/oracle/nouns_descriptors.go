@@ -27,8 +27,11 @@ func parseDescriptors(words []string) (test, error) {
 	if err := exactly(words, 1); err != nil {
 		return test{}, err
 	}
-	if words[0] == "publishers-nonblocking" {
+	switch words[0] {
+	case "publishers-nonblocking":
 		return each(publishersNonblocking)
+	case "one-writer":
+		return each(oneWriter)
 	}
 	judges := map[string]func(*view, []held, *wants){
 		"allowed-only":         allowedOnly,
@@ -196,4 +199,23 @@ func publishersNonblocking(v *view, w *wants) {
 		}
 	}
 	w.that(seen["report"], "no supervisor with its report endpoint was observed", "one that publishes")
+}
+
+// oneWriter: an observed finalizer holds neither endpoint of which the
+// supervisor is the only writer.
+//
+// Rules: R02, R03.
+func oneWriter(v *view, w *wants) {
+	seen := 0
+	for _, o := range evidence.All[evidence.Observe](v.attempt) {
+		if o.Body.Who != scenario.Finalizer || len(o.Body.Descriptors) == 0 {
+			continue
+		}
+		seen++
+		for _, d := range o.Body.Descriptors {
+			own := d.Name == scenario.ChannelReport || d.Name == scenario.ChannelTerminal
+			w.that(!own, fmt.Sprintf("descriptor %d of the finalizer is the host's %s endpoint", d.Number, d.Name), "the supervisor alone has it")
+		}
+	}
+	w.that(seen > 0, "no finalizer with descriptors was observed", "one at work")
 }
