@@ -93,7 +93,7 @@ func readRecord(dir string) (meta, Selection, error) {
 	var m meta
 	text, err := os.ReadFile(filepath.Join(dir, metaFile))
 	if err != nil {
-		return m, Selection{}, usage("recheck: no run folder: %v", err)
+		return m, Selection{}, usage("%s: no run folder: %v; name a folder that certify wrote", dir, errors.Unwrap(err))
 	}
 	if err := json.Unmarshal(text, &m); err != nil || m.Version != 1 {
 		return m, Selection{}, usage("recheck: %s: version %d: %v", metaFile, m.Version, err)

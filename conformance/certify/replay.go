@@ -2,7 +2,6 @@ package certify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -26,20 +25,23 @@ const (
 
 // ReadCapsule reads a capsule. What is none is a *UsageError.
 func ReadCapsule(path string) (capsule.Capsule, error) {
+	const fix = "name capsules/FACADE-PROFILE/SCRIPT.txtar of a run folder"
 	info, err := os.Stat(path)
-	if err == nil && info.Size() > capsule.MaxBytes {
-		err = fmt.Errorf("%s: no capsule: %d bytes", path, info.Size())
-	}
-	if err != nil {
-		return capsule.Capsule{}, usage("%v", err)
+	switch {
+	case err != nil:
+		return capsule.Capsule{}, usage("capsule: %v; %s", err, fix)
+	case info.IsDir():
+		return capsule.Capsule{}, usage("capsule: %s is a folder; %s", path, fix)
+	case info.Size() > capsule.MaxBytes:
+		return capsule.Capsule{}, usage("capsule: %s has %d bytes, more than any; %s", path, info.Size(), fix)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return capsule.Capsule{}, usage("%v", err)
+		return capsule.Capsule{}, usage("capsule: %v", err)
 	}
 	c, err := capsule.Decode(content)
 	if err != nil {
-		return c, usage("%s: %v", path, err)
+		return c, usage("capsule: %s: %v; %s", path, err, fix)
 	}
 	return c, nil
 }
@@ -126,7 +128,7 @@ func ReplayCapsule(ctx context.Context, c capsule.Capsule, s Selection, p Place,
 	now := capsule.Capsule{}
 	if path := filepath.Join(p.Run, capsuleName(c.Cell, c.Script)); len(r.Scripts) == 1 && r.Scripts[0].Capsule != "" {
 		if now, err = ReadCapsule(path); err != nil {
-			return Replay{}, fmt.Errorf("read own capsule: %w", errors.Unwrap(err))
+			return Replay{}, fmt.Errorf("read own capsule: %v", err)
 		}
 	}
 	replay := compareCapsules(c, now)

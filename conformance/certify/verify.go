@@ -98,7 +98,7 @@ func Account(path string) (certificate.Certificate, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return certificate.Certificate{}, usage("%v", err)
+		return certificate.Certificate{}, usage("%v; name a run folder, or its certificate.json or report.json", err)
 	}
 	c, err := certificate.Decode(text)
 	if err == nil {
@@ -130,13 +130,9 @@ func Newest(out string) (string, error) {
 // nothing is worse than in the baseline. It gives a sentence for each reason
 // why not.
 func Gate(run, baseline string, requireFull bool, jobs int, now time.Time) (certificate.Certificate, []string, error) {
-	text, err := os.ReadFile(baseline)
+	base, err := readBaseline(baseline)
 	if err != nil {
-		return certificate.Certificate{}, nil, usage("baseline: %v", err)
-	}
-	base, err := certificate.Decode(text)
-	if err != nil {
-		return certificate.Certificate{}, nil, usage("baseline: %v", err)
+		return certificate.Certificate{}, nil, err
 	}
 	v, err := Verify(filepath.Join(run, certificate.File), run, Beside{}, jobs, now)
 	if err != nil {
@@ -147,4 +143,17 @@ func Gate(run, baseline string, requireFull bool, jobs int, now time.Time) (cert
 		reasons = append(reasons, fmt.Sprintf("the run's certificate does not hold: %s", p))
 	}
 	return v.Certificate, append(reasons, certificate.Gate(v.Certificate, base, certificate.Demand{RequireFull: requireFull, Now: now})...), nil
+}
+
+func readBaseline(path string) (certificate.Certificate, error) {
+	const fix = "name the certificate.json of a run"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return certificate.Certificate{}, usage("baseline: %v; %s", err, fix)
+	}
+	c, err := certificate.Decode(text)
+	if err != nil {
+		return c, usage("baseline: %s: %v; %s", path, err, fix)
+	}
+	return c, nil
 }

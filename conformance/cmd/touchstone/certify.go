@@ -148,7 +148,7 @@ func (c *certifyCommand) openEvents(p *program) (io.WriteCloser, error) {
 	}
 	f, err := os.OpenFile(c.Events, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
-		return nil, &certify.UsageError{Problem: fmt.Sprintf("events: %v", err)}
+		return nil, &certify.UsageError{Problem: fmt.Sprintf("--events: %v; name a new file in a folder where you may write", err)}
 	}
 	return f, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,6 +50,37 @@ func TestWrongRequests(t *testing.T) {
 		status, stdout, stderr := call(arguments...)
 		if status != certify.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "touchstone: usage: ") {
 			t.Errorf("%s: status %d, stdout %q, stderr %q", name, status, stdout, stderr)
+		}
+	}
+}
+
+// TestRefusalsNameTheFix: what was wrong, and what to write in its place.
+func TestRefusalsNameTheFix(t *testing.T) {
+	folder := t.TempDir()
+	attempt := filepath.Join(folder, "attempts", "direct-unjailed", "T06-partial-line", "000")
+	damaged := filepath.Join(folder, "damaged.json")
+	if err := errors.Join(os.MkdirAll(attempt, 0o755), os.WriteFile(damaged, []byte("{"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for want, arguments := range map[string][]string{
+		"name one, as in " + attempt:                                 {"show", folder},
+		"a folder of attempts; name one, as in " + attempt:           {"show", filepath.Dir(attempt)},
+		"name attempts/FACADE-PROFILE/SCRIPT/NNN of a run folder":    {"show", "/nowhere"},
+		"capsule: stat /nowhere: no such file or directory; name ca": {"repro", "/nowhere"},
+		"is a folder; name capsules/FACADE-PROFILE/SCRIPT.txtar of ": {"repro", folder},
+		"it has no file capsule.json; name capsules/":                {"repro", damaged},
+		"--until-fail 0: write 1 or more":                            {"repro", damaged, "--until-fail", "0"},
+		"--out says where --keep keeps: add --keep":                  {"repro", damaged, "--out", "x"},
+		"--strace writes beside kept evidence: add --keep":           {"repro", damaged, "--strace"},
+		"is a directory; name the certificate.json of a run":         {"gate", folder, "--baseline", folder},
+		damaged + ": decode certificate":                             {"gate", folder, "--baseline", damaged},
+		"no run folder: no such file or directory; name a folder th": {"recheck", folder},
+		"name a run folder, or its certificate.json or report.json":  {"diff", folder, folder},
+		"file exists; name a new file in a folder where you may wri": {"certify", "--tests", "T6", "--events", damaged, "--out", filepath.Join(folder, "run")},
+	} {
+		status, stdout, stderr := call(arguments...)
+		if status != certify.Usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%v: status %d, stdout %q, no %q in %q", arguments, status, stdout, want, stderr)
 		}
 	}
 }

@@ -73,8 +73,8 @@ func (c *reproCommand) conclusion(d reproData, status int) string {
 
 func (c *reproCommand) repro(p *program) (reproData, int, error) {
 	data := reproData{Capsule: c.File, Of: c.UntilFail, Warnings: []string{}, Changes: []certify.Change{}, Leaks: []string{}}
-	if c.UntilFail < 1 || (!c.Keep && (c.Out != "" || c.Strace)) {
-		return data, 0, &certify.UsageError{Problem: "--until-fail takes 1 or more; --out and --strace go with --keep"}
+	if err := c.misuse(); err != nil {
+		return data, 0, err
 	}
 	capsule, err := certify.ReadCapsule(c.File)
 	if err != nil {
@@ -105,6 +105,18 @@ func (c *reproCommand) repro(p *program) (reproData, int, error) {
 	place.Look = look
 	status, err := c.runs(p, l, capsule, selection, place, &data)
 	return data, status, err
+}
+
+func (c *reproCommand) misuse() error {
+	switch {
+	case c.UntilFail < 1:
+		return &certify.UsageError{Problem: fmt.Sprintf("--until-fail %d: write 1 or more", c.UntilFail)}
+	case c.Out != "" && !c.Keep:
+		return &certify.UsageError{Problem: "--out says where --keep keeps: add --keep"}
+	case c.Strace && !c.Keep:
+		return &certify.UsageError{Problem: "--strace writes beside kept evidence: add --keep"}
+	}
+	return nil
 }
 
 // runs replays until it does not pass. What is not to be kept lies in a

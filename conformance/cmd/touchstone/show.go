@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -48,6 +49,9 @@ func (c *showCommand) Run(p *program) error {
 	for _, problem := range data.Problems {
 		fmt.Fprintln(p.stderr, "touchstone: warning:", oneLine(problem))
 	}
+	if data.Channel != "" && len(data.Bytes) == 0 {
+		fmt.Fprintf(p.stderr, "touchstone: nothing came on channel %s of this attempt\n", c.Channel)
+	}
 	out := bufio.NewWriter(p.stdout)
 	switch {
 	case data.Channel == "":
@@ -74,7 +78,7 @@ func (c *showCommand) show() (showData, error) {
 	}
 	t, err := exhibit.LoadTranscript(c.Attempt)
 	if err != nil {
-		return data, &certify.UsageError{Problem: oneLine(fmt.Sprintf("%s: no attempt to show: %v", c.Attempt, err))}
+		return data, &certify.UsageError{Problem: oneLine(fmt.Sprintf("%s: %s", c.Attempt, whyNoAttempt(c.Attempt, err)))}
 	}
 	data.Problems = append(data.Problems, t.Problems...)
 	if !known {
@@ -91,6 +95,17 @@ func (c *showCommand) show() (showData, error) {
 		data.Bytes = append(record, '\n')
 	}
 	return data, nil
+}
+
+// whyNoAttempt names an attempt where a run, a cell or a script was named.
+func whyNoAttempt(dir string, err error) string {
+	for _, below := range []string{"", "*", "*/*", "attempts/*/*"} {
+		attempts, _ := filepath.Glob(filepath.Join(dir, below, "[0-9][0-9][0-9]")) // the pattern is sound
+		if len(attempts) > 0 {
+			return "no attempt, but a folder of attempts; name one, as in " + attempts[0]
+		}
+	}
+	return fmt.Sprintf("no attempt to show: %v; name attempts/FACADE-PROFILE/SCRIPT/NNN of a run folder", err)
 }
 
 func printLines(out io.Writer, lines []exhibit.Line) {
