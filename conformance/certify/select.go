@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -197,6 +198,9 @@ func matching(all []script.Script, patterns []string) ([]script.Script, error) {
 	}
 	chosen := map[string]bool{}
 	for _, pattern := range patterns {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, usage("test %q: %v; close its [ or leave it out", pattern, err)
+		}
 		hits := 0
 		for _, s := range all {
 			if matches(pattern, s.Test) || matches(pattern, s.Name) {
@@ -217,21 +221,30 @@ func matches(pattern, name string) bool {
 }
 
 func unknownTest(pattern string, all []script.Script) error {
-	var written []string
+	if pattern == "" {
+		return usage("--tests: a name is empty; remove the comma too many, or leave out --tests for all")
+	}
+	if name := meant(pattern, all); name != "" {
+		return usage("test %q: no such test or script; write %s", pattern, name)
+	}
+	return usage("test %q: no such test or script; tests are %s to %s, touchstone list names their scripts", pattern, all[0].Test, all[len(all)-1].Test)
+}
+
+// meant is the script or test that a name stands for but for case, zeros, a
+// folder, an ending or the number of an assertion; "" where none is near.
+func meant(name string, all []script.Script) string {
+	name = strings.TrimSuffix(path.Base(name), ".txtar")
+	test, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	test = "T" + strings.TrimLeft(strings.TrimPrefix(test, "T"), "0")
 	for _, s := range all {
-		if !slices.Contains(written, s.Test) {
-			written = append(written, s.Test)
+		switch {
+		case strings.EqualFold(s.Name, name):
+			return s.Name
+		case s.Test == test:
+			return test
 		}
 	}
-	for _, a := range contracts.Assertions() {
-		if contracts.TestOf(a.ID) == pattern {
-			return usage("test %s: no script is written for it yet; written are %s", pattern, strings.Join(written, ", "))
-		}
-	}
-	if number, padded := strings.CutPrefix(pattern, "T0"); padded && slices.Contains(written, "T"+number) {
-		return usage("test %q: no such test or script; the test is T%s, its scripts are %s-*", pattern, number, pattern)
-	}
-	return usage("test %q: no such test or script; written are %s", pattern, strings.Join(written, ", "))
+	return ""
 }
 
 func (s Selection) withJobs() (Selection, error) {
@@ -251,9 +264,33 @@ func (s Selection) withJobs() (Selection, error) {
 		}
 	}
 	if len(s.jobs) == 0 {
-		return Selection{}, usage("nothing selected: no script of %s runs in the chosen cells", strings.Join(s.Request.Tests, ", "))
+		return Selection{}, s.nothingSelected()
 	}
 	return s, nil
+}
+
+// nothingSelected names the launcher's cells that would do.
+func (s Selection) nothingSelected() error {
+	var fit []scenario.Cell
+	for _, one := range s.Scripts {
+		fit = append(fit, one.Cells(s.File.Cells())...)
+	}
+	tests := strings.Join(s.Request.Tests, ", ")
+	if len(fit) == 0 {
+		return usage("nothing selected: no script of %s runs in a cell of launcher %s: %s", tests, s.File.Name, cellNames(s.File.Cells()))
+	}
+	return usage("nothing selected: no script of %s runs in the chosen cells; choose from %s", tests, cellNames(fit))
+}
+
+// cellNames names each cell once.
+func cellNames(cells []scenario.Cell) string {
+	var names []string
+	for _, c := range cells {
+		if !slices.Contains(names, c.String()) {
+			names = append(names, c.String())
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // wants says whether a job is among those that the request names.
@@ -272,7 +309,7 @@ func (s Selection) wantedCells() ([]scenario.Cell, error) {
 		}
 	}
 	if len(cells) == 0 {
-		return nil, usage("launcher %s: no cell for facade %q and profile %q; it has %v", s.File.Name, s.Request.Facade, s.Request.Profile, s.File.Cells())
+		return nil, usage("launcher %s: no cell %s/%s; it has %s", s.File.Name, cmp.Or(s.Request.Facade, "*"), cmp.Or(s.Request.Profile, "*"), cellNames(s.File.Cells()))
 	}
 	return cells, nil
 }

@@ -161,10 +161,19 @@ func Choose(all []Mutant, globs []string) ([]Mutant, error) {
 			}
 		}
 		if hits == 0 {
-			return nil, fmt.Errorf("mutants %q: no such record", glob)
+			return nil, noRecord(glob, all)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(m Mutant) bool { return !chosen[m.ID] }), nil
+}
+
+func noRecord(glob string, all []Mutant) error {
+	for _, m := range all {
+		if strings.EqualFold(m.ID, glob) {
+			return fmt.Errorf("mutant %q: no such record; write %s", glob, m.ID)
+		}
+	}
+	return fmt.Errorf("mutant %q: no such record; touchstone zoo list names them", glob)
 }
 
 // Part picks every nth record by its place among all, so that n parts are

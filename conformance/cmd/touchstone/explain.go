@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -61,7 +62,13 @@ func explained(id string) (meaning, error) {
 	}
 	text, known := texts[subject]
 	if !known && e.Code == nil {
-		return e, &certify.UsageError{Problem: oneLine(fmt.Sprintf("nothing is known of %q: want a test (T14), an assertion (T14.03), a requirement (R06) or a failure code", id))}
+		fix := "want a test (T14), an assertion (T14.03), a requirement (R06) or a failure code"
+		if name := spelt(id); texts[name].Title != "" || isAssertion(name) {
+			fix = "write " + name
+		} else if broken.MatchString(name) {
+			fix = "ask touchstone zoo explain " + name
+		}
+		return e, &certify.UsageError{Problem: oneLine(fmt.Sprintf("nothing is known of %q: %s", id, fix))}
 	}
 	e.Text = text
 	if e.Code != nil {
@@ -69,6 +76,31 @@ func explained(id string) (meaning, error) {
 		return e, nil
 	}
 	return e, e.place()
+}
+
+var (
+	number = regexp.MustCompile(`^([TR])0*([1-9][0-9]*)(\.[0-9]+)?$`) // of a test, an assertion or a requirement
+	broken = regexp.MustCompile(`^(MUT|EQU)[0-9]+$`)
+)
+
+// spelt is an id as the tables spell it: T6, T6.01, R06.
+func spelt(id string) string {
+	id = strings.ToUpper(id)
+	parts := number.FindStringSubmatch(id)
+	switch {
+	case parts == nil:
+		return id
+	case parts[1] == "R" && len(parts[2]) == 1:
+		return "R0" + parts[2]
+	case len(parts[3]) == 2: // a point and one digit
+		return parts[1] + parts[2] + ".0" + parts[3][1:]
+	}
+	return parts[1] + parts[2] + parts[3]
+}
+
+func isAssertion(id string) bool {
+	_, found := contracts.AssertionByID(id)
+	return found
 }
 
 // place finds where an assertion, a test or a requirement is asked.

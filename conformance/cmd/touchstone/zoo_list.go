@@ -151,8 +151,11 @@ func (c *zooExplainCommand) explain() (explanation, error) {
 		return explanation{}, err
 	}
 	chosen, err := zoo.Choose(all, []string{c.ID})
-	if err != nil || len(chosen) != 1 {
-		return explanation{}, &certify.UsageError{Problem: fmt.Sprintf("mutant %q: no such record", c.ID)}
+	if err == nil && len(chosen) != 1 {
+		err = fmt.Errorf("mutant %q: %d records; name one", c.ID, len(chosen))
+	}
+	if err != nil {
+		return explanation{}, &certify.UsageError{Problem: oneLine(err.Error())}
 	}
 	kept, err := zoo.ReadRatchet(root)
 	if err != nil {
