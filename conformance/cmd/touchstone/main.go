@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -93,7 +94,7 @@ func run(arguments []string, stdout, stderr io.Writer) (status int) {
 
 // misused answers a command line that cannot be read, in JSON if it asks for it.
 func misused(arguments []string, err error, stdout, stderr io.Writer) int {
-	wrong := &certify.UsageError{Problem: fmt.Sprintf("%v; see touchstone --help", err)}
+	wrong := &certify.UsageError{Problem: fmt.Sprintf("%s; see %s --help", problemOf(err), commandOf(err))}
 	fmt.Fprintln(stderr, "touchstone: usage:", wrong.Problem)
 	if slices.Contains(arguments, "--json") {
 		kind := "usage"
@@ -103,6 +104,26 @@ func misused(arguments []string, err error, stdout, stderr io.Writer) int {
 		_ = answer{kind: kind}.write(stdout, wrong) // it gives back the error that it was given
 	}
 	return certify.Usage
+}
+
+// taken is how the parser says that a value was taken for a flag.
+var taken = regexp.MustCompile(`^(--[a-z-]+): expected \S+ value but got ("[^"]*") .*$`)
+
+// problemOf is the parser's message without its guesses at a spelling.
+func problemOf(err error) string {
+	text := taken.ReplaceAllString(err.Error(), "$1 takes a value, and $2 is none")
+	return strings.Replace(text, `one of "",`, "one of ", 1)
+}
+
+// commandOf is the command that was misused, as its help is asked for.
+func commandOf(err error) string {
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if node := parse.Context.Selected(); node != nil {
+			return node.FullPath()
+		}
+	}
+	return "touchstone"
 }
 
 // statusError is a command's exit status when nothing went wrong in it.

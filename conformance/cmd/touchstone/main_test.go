@@ -91,6 +91,10 @@ func TestRefusalsNameTheFix(t *testing.T) {
 		`nothing is known of "mut058": ask touchstone zoo explain M`:  {"explain", "mut058"},
 		`mutant "mut058": no such record; write MUT058`:               {"zoo", "explain", "mut058"},
 		`mutant "MUT05*": 10 records; name one`:                       {"zoo", "explain", "MUT05*"},
+		"missing flags: --baseline=CERT; see touchstone gate --help":  {"gate"},
+		"unknown flag --hurry; see touchstone zoo run --help":         {"zoo", "run", "--hurry"},
+		`--jobs takes a value, and "-1" is none; see touchstone cer`:  {"certify", "-j", "-1"},
+		`--gdb must be one of "S","U","V" but got "X"`:                {"repro", damaged, "--gdb", "X"},
 		"file exists; name a new file in a folder where you may wri":  {"certify", "--tests", "T6", "--events", damaged, "--out", filepath.Join(folder, "run")},
 	} {
 		status, stdout, stderr := call(arguments...)
