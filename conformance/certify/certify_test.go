@@ -148,7 +148,7 @@ func TestConclusions(t *testing.T) {
 		"broken":                    {findings: []script.Finding{pass, finding("T14.02", oracle.Broken, "ours")}, exit: Undecided},
 		"failed and broken":         {findings: []script.Finding{fail, finding("T14.03", oracle.Broken, "ours")}, exit: NotConforming},
 		"launcher cannot be asked":  {findings: []script.Finding{pass, finding("T14.02", oracle.NotRun, "the launcher file has no option")}, exit: Conforming},
-		"nor what is demanded":      {findings: []script.Finding{pass, finding("T14.02", oracle.NotRun, "no cancel path"+launcherfile.Demanded)}, exit: Undecided},
+		"nor what is demanded":      {findings: []script.Finding{pass, finding("T14.02", oracle.NotRun, "no cancel.signal"+launcherfile.Demanded)}, exit: Undecided},
 		"isolation is no gap":       {gaps: []launcherfile.Gap{gap("T22.01", "2026-01-02")}, findings: []script.Finding{pass, finding("T22.01", oracle.Fail, "")}, exit: NotConforming},
 		"nor what always holds":     {gaps: []launcherfile.Gap{gap("T1.19", "2026-01-02")}, findings: []script.Finding{pass, finding("T1.19", oracle.Fail, "")}, exit: NotConforming},
 		"declared gap fails":        {gaps: []launcherfile.Gap{gap("T14.02", "2026-01-02")}, findings: []script.Finding{pass, fail}, exit: Conforming},

@@ -103,12 +103,25 @@ func (f File) checkProfiles() *Error {
 		if p := checkEnvironment(key+".environment", profile.Environment, launchPlaceholders); p != nil {
 			return p
 		}
-		for i, d := range profile.Descriptor {
-			if d.Number < 3 || d.Number > 63 || d.Kind != "memfd" || d.Bytes <= 0 ||
-				slices.ContainsFunc(profile.Descriptor[:i], func(o Descriptor) bool { return o.Number == d.Number }) {
-				return problem(fmt.Sprintf("%s.descriptor[%d]", key, i), "not a usable descriptor",
-					`give a number of its own in 3..63, kind = "memfd" and positive bytes`)
-			}
+		if p := checkDescriptors(key, profile.Descriptor); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func checkDescriptors(key string, descriptors []Descriptor) *Error {
+	for i, d := range descriptors {
+		key := fmt.Sprintf("%s.descriptor[%d]", key, i)
+		switch {
+		case d.Number < 3 || d.Number > 63:
+			return problem(key+".number", fmt.Sprintf("got %d", d.Number), "give a number in 3..63")
+		case slices.ContainsFunc(descriptors[:i], func(o Descriptor) bool { return o.Number == d.Number }):
+			return problem(key+".number", fmt.Sprintf("%d is taken by an earlier one", d.Number), "give a number of its own")
+		case d.Kind != "memfd":
+			return problem(key+".kind", fmt.Sprintf("got %q", d.Kind), `write kind = "memfd"`)
+		case d.Bytes <= 0:
+			return problem(key+".bytes", fmt.Sprintf("got %d", d.Bytes), "give a size above 0")
 		}
 	}
 	return nil

@@ -193,21 +193,21 @@ func hostAsks(s scenario.Scenario) []request {
 // missingHost is what a hosted scenario asks that the file cannot set.
 func (f File) missingHost(s scenario.Scenario) []string {
 	if len(f.Host.Command) == 0 {
-		return []string{"no host command"}
+		return []string{"no host.command"}
 	}
 	facade := f.Facade[s.Cell.Facade]
-	missing := missingRequests(hostedRequests(s, f.Host.Spelling), facade.Options, facade.Variables)
+	missing := missingRequests("facade."+s.Cell.Facade, hostedRequests(s, f.Host.Spelling), facade.Options, facade.Variables)
 	missing = append(missing, f.missingOptions(s)...)
 	for _, asked := range hostAsks(s)[2:] {
 		if len(f.Host.Options[asked.name]) == 0 {
-			missing = append(missing, "no option of the host for "+asked.name)
+			missing = append(missing, "no host.options."+asked.name)
 		}
 	}
 	if s.Endpoints.Kind(scenario.ChannelSink) != "" && f.Host.Spelling["sink_fd"] == "" {
-		missing = append(missing, "no spelling of the sink's number")
+		missing = append(missing, "no host.spelling.sink_fd")
 	}
 	if f.Host.Cancel == "" && slices.ContainsFunc(s.Controls, func(r scenario.Rule) bool { return r.Action.Kind == scenario.DoCancel }) {
-		missing = append(missing, "no cancel path of the host")
+		missing = append(missing, "no host.cancel")
 	}
 	return missing
 }

@@ -42,16 +42,16 @@ func (f File) CanSet(cell scenario.Cell, name string) bool {
 const Demanded = ", which the contract demands of every launcher"
 
 // Missing is what a scenario asks that this file has no way to set, in words
-// for a not-run reason ("no option for wall by env"). Empty: it can be run.
+// for a not-run reason ("no facade.direct.variables.wall"). Empty: it can be run.
 func (f File) Missing(s scenario.Scenario) []string {
 	switch s.Kind {
 	case scenario.Control:
 		return nil
 	case scenario.Reference:
 		if len(f.Reference.Command) == 0 {
-			return []string{"no reference command"}
+			return []string{"no reference.command"}
 		}
-		return missingRequests(s, f.Reference.Options, nil)
+		return missingRequests("reference", s, f.Reference.Options, nil)
 	}
 	if s.Kind == scenario.Alone {
 		return f.missingAlone(s)
@@ -66,7 +66,7 @@ func (f File) Missing(s scenario.Scenario) []string {
 		return f.missingHost(s)
 	}
 	facade := f.Facade[s.Cell.Facade]
-	return slices.Concat(missingRequests(endpointRequests(s, Values{}), facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s), f.missingBuild(s), f.missingStandIn(s), f.missingLibc(s))
+	return slices.Concat(missingRequests("facade."+s.Cell.Facade, endpointRequests(s, Values{}), facade.Options, facade.Variables), f.missingOptions(s), f.missingGrants(s), f.missingRoles(s), f.missingBuild(s), f.missingStandIn(s), f.missingLibc(s))
 }
 
 func (f File) missingLibc(s scenario.Scenario) []string {
@@ -76,13 +76,13 @@ func (f File) missingLibc(s scenario.Scenario) []string {
 	return nil
 }
 
-func missingRequests(s scenario.Scenario, options map[string][]string, variables map[string]string) []string {
+func missingRequests(table string, s scenario.Scenario, options map[string][]string, variables map[string]string) []string {
 	var missing []string
 	for _, r := range wanted(s) {
 		_, byOption := options[r.name]
 		_, byVariable := variables[r.name]
 		if !byOption && !byVariable {
-			missing = append(missing, "no way to request "+r.name)
+			missing = append(missing, fmt.Sprintf("no %s.options.%s", table, r.name))
 		}
 	}
 	return missing
@@ -95,7 +95,8 @@ func (f File) missingOptions(s scenario.Scenario) []string {
 		_, byOption := facade.Options[o.Knob]
 		_, byVariable := facade.Variables[o.Knob]
 		if (o.Route == scenario.RouteCLI && !byOption) || (o.Route == scenario.RouteEnv && !byVariable) {
-			text := fmt.Sprintf("no option for %s by %s", o.Knob, o.Route)
+			table := map[string]string{scenario.RouteCLI: "options", scenario.RouteEnv: "variables"}[o.Route]
+			text := fmt.Sprintf("no facade.%s.%s.%s", s.Cell.Facade, table, o.Knob)
 			if o.Route == scenario.RouteEnv || s.Cell.Facade == "direct" {
 				text += Demanded
 			}
@@ -106,7 +107,7 @@ func (f File) missingOptions(s scenario.Scenario) []string {
 		_, byOption := facade.Options[knob]
 		_, byVariable := facade.Variables[knob]
 		if !byOption && !byVariable {
-			missing = append(missing, "no way to withhold "+knob)
+			missing = append(missing, fmt.Sprintf("no facade.%s.options.%s", s.Cell.Facade, knob))
 		}
 	}
 	return missing
@@ -115,10 +116,10 @@ func (f File) missingOptions(s scenario.Scenario) []string {
 func (f File) missingGrants(s scenario.Scenario) []string {
 	var missing []string
 	if s.Admission == scenario.AdmissionCut && f.Launch.Document == "" {
-		missing = append(missing, "no launch document")
+		missing = append(missing, "no launch.document")
 	}
 	if s.Admission == scenario.AdmissionNone && !f.CanSet(s.Cell, "attempt_id") {
-		missing = append(missing, "no way to set {attempt_id}, so none to leave it out")
+		missing = append(missing, "no {attempt_id}, as in launch.document, to leave out")
 	}
 	asked := []struct {
 		name string
@@ -132,7 +133,7 @@ func (f File) missingGrants(s scenario.Scenario) []string {
 	}
 	for _, a := range asked {
 		if a.set && !f.CanSet(s.Cell, a.name) {
-			text := "no way to set {" + a.name + "}"
+			text := "no {" + a.name + "}, as in launch.document"
 			if strings.HasPrefix(a.name, "grant_") {
 				text += Demanded
 			}
@@ -171,9 +172,9 @@ func (f File) missingRoles(s scenario.Scenario) []string {
 	for _, rule := range s.Controls {
 		switch {
 		case rule.Action.Kind == scenario.DoCancel && f.Cancel.Signal == "":
-			missing = append(missing, "no cancel path"+Demanded)
+			missing = append(missing, "no cancel.signal"+Demanded)
 		case rule.Action.Who == scenario.Finalizer && f.Finalizer.Executable == "":
-			missing = append(missing, "no finalizer executable")
+			missing = append(missing, "no finalizer.executable")
 		}
 	}
 	return missing

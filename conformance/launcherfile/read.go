@@ -86,17 +86,31 @@ func syntaxError(path string, err error) *Error {
 	case errors.As(err, &broken):
 		line, _ := broken.Position()
 		return &Error{Path: path, Line: line, Key: strings.Join(broken.Key(), "."),
-			Problem: inWords(broken.Error()), Fix: "correct the line; each key stands once"}
+			Problem: inWords(broken.Error()), Fix: fixOf(broken.Error(), "correct the line")}
 	}
-	return &Error{Path: path, Problem: strings.TrimPrefix(err.Error(), "toml: "), Fix: "correct it; each key stands once"}
+	return &Error{Path: path, Problem: strings.TrimPrefix(err.Error(), "toml: "), Fix: fixOf(err.Error(), "correct it")}
+}
+
+// fixOf is for a decoder's message; otherwise where it is not of a duplicate.
+func fixOf(text, otherwise string) string {
+	if strings.Contains(text, " already ") {
+		return "keep one: each key stands once"
+	}
+	return otherwise
 }
 
 // wrongType is how the decoder says that a value is of another type.
 var wrongType = regexp.MustCompile(`^cannot decode TOML (\w+) into (?:struct field \S+ of type|a Go value of type) (.+)$`)
 
+// wrongNumber is how it says that a number is out of the type's range.
+var wrongNumber = regexp.MustCompile(`^(?:negative )?integer value (-?[0-9]+) cannot be stored in uint64$`)
+
 // inWords is a decoder's message without the names of this program.
 func inWords(text string) string {
 	text = strings.TrimPrefix(text, "toml: ")
+	if number := wrongNumber.FindStringSubmatch(text); number != nil {
+		return fmt.Sprintf("got %s, want a whole number that is not negative", number[1])
+	}
 	found := wrongType.FindStringSubmatch(text)
 	if found == nil {
 		return text

@@ -171,7 +171,7 @@ func (s *session) place(o operation) (operation, error) {
 	}
 	hole := s.file.Shape[string(scenario.Full)].Hole
 	if len(hole) != 2 {
-		return o, &needsError{"the launcher file has no hole in [shape.full]"}
+		return o, s.lacks([]string{"no shape.full.hole"})
 	}
 	return operation{name: "replace", value: hole[0], with: strings.Replace(hole[1], "{value}", o.value, 1)}, nil
 }

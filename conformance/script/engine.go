@@ -111,7 +111,7 @@ func (s *session) act(name string, v verb, negated bool, arguments []string) {
 	case name == "check":
 		s.undecided(arguments[0], err)
 	case errors.As(err, &needs):
-		s.missing = fmt.Sprintf("%v (line %d)", err, s.line)
+		s.missing = err.Error() // the same on every line: a report says it once
 	default:
 		s.broken = fmt.Sprintf("line %d: %s: %v", s.line, name, err)
 	}

@@ -122,7 +122,7 @@ func (s *session) run(next scenario.Scenario, document string) (*evidence.Attemp
 		next.Fixture.PayloadFile, payload = payloadFile, content
 	}
 	if missing := s.file.Missing(next); len(missing) > 0 {
-		return nil, &needsError{"the launcher file has " + strings.Join(missing, ", ")}
+		return nil, s.lacks(missing)
 	}
 	s.number++
 	a, err := s.attempts.Run(next, payload)
@@ -131,6 +131,11 @@ func (s *session) run(next scenario.Scenario, document string) (*evidence.Attemp
 	}
 	s.directories = append(s.directories, a.Dir)
 	return a, nil
+}
+
+// lacks names the launcher file, its keys and where they are explained.
+func (s *session) lacks(keys []string) error {
+	return &needsError{fmt.Sprintf("the launcher file of %s has %s; contracts/README.md explains its keys", s.file.Name, strings.Join(keys, ", "))}
 }
 
 func (s *session) universal(a *evidence.Attempt) {
@@ -181,7 +186,7 @@ func (s *session) referenceDocument(request scenario.Scenario) ([]byte, error) {
 		}
 	}
 	if missing := s.file.Missing(reference); len(missing) > 0 {
-		return nil, &needsError{"the launcher file has " + strings.Join(missing, ", ")}
+		return nil, s.lacks(missing)
 	}
 	a, err := s.attempts.Reference(reference)
 	if err != nil {
