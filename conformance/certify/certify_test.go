@@ -320,6 +320,29 @@ func (nobody) Begin(int)                                 {}
 func (nobody) End(string, string, string, time.Duration) {}
 func (nobody) Finish()                                   {}
 
+// heard counts the jobs that a person was told of.
+type heard struct {
+	nobody
+	ended int
+}
+
+func (h *heard) End(string, string, string, time.Duration) { h.ended++ }
+
+// TestAJobThatAnInterruptPreventedIsNotTold: it was not broken.
+func TestAJobThatAnInterruptPreventedIsNotTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var events bytes.Buffer
+	h := &heard{}
+	log := runlog.NewWriter(&events, nil, map[string]any{})
+	w := telling{h, log, "", ctx}
+	w.ended(job{}, script.Result{}, 0)
+	w.ended(job{}, script.Result{Attempts: []string{"000"}}, 0)
+	if err := log.Close(); err != nil || h.ended != 1 {
+		t.Errorf("%d jobs told, want the one with an attempt; %v", h.ended, err)
+	}
+}
+
 // recordedRun is a whole run folder of a launcher that does nothing right.
 func recordedRun(t *testing.T) string {
 	t.Helper()
@@ -335,7 +358,7 @@ func recordedRun(t *testing.T) string {
 	}
 	var events bytes.Buffer
 	log := runlog.NewWriter(&events, nil, beginning(s, r))
-	outcomes := perform(s, 2, t.TempDir(), fakeAttempts{t, dir}, telling{nobody{}, log, dir})
+	outcomes := perform(s, 2, t.TempDir(), fakeAttempts{t, dir}, telling{nobody{}, log, dir, t.Context()})
 	tally{selection: s, outcomes: outcomes, root: dir, today: r.Started[:len(time.DateOnly)]}.fill(&r)
 	log.Event(runlog.RunEnd, ending(r))
 	if err := errors.Join(log.Close(), os.WriteFile(filepath.Join(dir, eventsFile), events.Bytes(), 0o644)); err != nil {

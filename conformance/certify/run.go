@@ -157,7 +157,7 @@ func runJobs(ctx context.Context, s Selection, p *Place, progress Progress, log 
 		progress.Finish()
 		err = errors.Join(err, b.Close())
 	}()
-	return perform(s, p.Jobs, b.work, b.attempts, telling{progress, log, p.Run}), nil
+	return perform(s, p.Jobs, b.work, b.attempts, telling{progress, log, p.Run, ctx}), nil
 }
 
 // Bench runs single scripts of a selection in a run folder, for go test.

@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"context"
 	"path/filepath"
 	"time"
 
@@ -30,6 +31,7 @@ type telling struct {
 	progress Progress
 	log      *runlog.Writer
 	root     string // run folder
+	ctx      context.Context
 }
 
 func (w telling) begun(j job) {
@@ -50,6 +52,9 @@ func (w telling) ended(j job, r script.Result, took time.Duration) {
 	}
 	verdict := worstFinding(r)
 	w.log.Event(runlog.ScriptEnd, map[string]any{"script": j.script.Name, "cell": cell, "verdict": verdict, "seconds": took.Seconds(), "attempts": len(r.Attempts)})
+	if w.ctx.Err() != nil && len(r.Attempts) == 0 {
+		return // an interrupt came before it began
+	}
 	w.progress.End(j.script.Name, cell, verdict, took)
 }
 

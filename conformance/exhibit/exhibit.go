@@ -153,7 +153,7 @@ func moment(body evidence.Body) (kind, text string) {
 	case evidence.Observe:
 		return "observe", fmt.Sprintf("%s looked at: %d descriptors, %d threads", b.Who, len(b.Descriptors), b.Threads)
 	case evidence.Producers:
-		return "observe", fmt.Sprintf("first report byte read with %d producers alive", b.Alive)
+		return "observe", fmt.Sprintf("first report byte read; producers alive: %d", b.Alive)
 	case evidence.Exit:
 		return "exit", exitText(b.Who, b.Status, b.Signal)
 	case evidence.ProducerExit:

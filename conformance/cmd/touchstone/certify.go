@@ -119,6 +119,9 @@ func (c *certifyCommand) certify(p *program) (reports.Report, string, error) {
 	if events != nil {
 		err = errors.Join(err, events.Close())
 	}
+	if p.ctx.Err() != nil {
+		fmt.Fprintf(p.stderr, "touchstone: the evidence so far is in %s; it has no certificate\n", place.Run)
+	}
 	return report, place.Run, err
 }
 

@@ -225,6 +225,19 @@ func TestQuietStillNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestQuietSaysWhyUndecided: each reason once.
+func TestQuietSaysWhyUndecided(t *testing.T) {
+	r := reports.Report{Launcher: reports.Launcher{Name: "x"}, Conclusion: "undecided", ExitStatus: certify.Undecided, Assertions: []reports.Assertion{
+		{ID: "T1.01", Cell: "c", Verdict: reports.NotRun, Reason: "needs root"}, {ID: "T1.02", Cell: "c", Verdict: reports.NotRun, Reason: "needs root"}}}
+	var out bytes.Buffer
+	if err := printQuiet(&out, terminal{}, r); err != nil {
+		t.Fatal(err)
+	}
+	if want := "not-run T1.01 c, T1.02 c: needs root\nx: undecided (exit 2)\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
 func TestEscapedBytesDoNothingToATerminal(t *testing.T) {
 	in := "a\x1b[31m\\\r\n\xffé\x00\u200e�"
 	if got, want := escaped([]byte(in)), "a\\x1b[31m\\\\\\x0d\\n\n\\xffé\\x00\\xe2\\x80\\x8e�"; got != want {

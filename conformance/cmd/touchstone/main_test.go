@@ -181,14 +181,15 @@ func TestTableNamesWhatFailed(t *testing.T) {
 			{ID: "T14.04", Rule: "R06", Cell: "direct/jailed", Verdict: reports.Broken, Reason: "ours"},
 			{ID: "T14.05", Rule: "R06", Cell: "direct/jailed", Verdict: reports.UnexpectedPass, Reason: "gap"},
 			{ID: "T14.06", Rule: "R06", Cell: "direct/jailed", Verdict: reports.Pass, Reason: "this kernel lacks it"}},
-		Leaks: []reports.Leak{{Script: "T14-s", Cell: "direct/jailed", Attempt: "attempts/a", What: "process: 7", Replay: "again"}}}
+		Leaks:  []reports.Leak{{Script: "T14-s", Cell: "direct/jailed", Attempt: "attempts/a", What: "process: 7", Replay: "again"}},
+		Totals: reports.Totals{Attempts: 1}, Scripts: make([]reports.Script, 2)}
 	var out bytes.Buffer
 	if err := printTable(&out, terminal{}, r, "/run"); err != nil {
 		t.Fatal(err)
 	}
 	for _, wanted := range []string{
 		"fail T14.02 R06 direct/jailed: saw 4 [31m, wanted 5 (2 times)", "  also     T14.07\n", "T14-s.txtar:4: P", filepath.Join("/run", "attempts/a"),
-		"scripts/certify --tests T14", "not-run: no kernel", "broken: ours", "pass: this kernel lacks it", "unexpected-pass T14.05", "leak T14-s direct/jailed", "process: 7", "(exit 1)",
+		"scripts/certify --tests T14", "not-run: no kernel", "broken: ours", "pass: this kernel lacks it", "unexpected-pass T14.05", "1 attempt of 2 scripts", "leak T14-s direct/jailed", "process: 7", "(exit 1)",
 	} {
 		if !strings.Contains(out.String(), wanted) {
 			t.Errorf("no %q in\n%s", wanted, out.String())

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"touchstone/conformance/certify"
 	"touchstone/contracts"
 	"touchstone/reports"
 )
@@ -23,14 +25,14 @@ func printTable(w io.Writer, t terminal, r reports.Report, run string) error {
 	t.grid(out, append(rows, tableRow("all", r.Conclusion, r.Totals)))
 	printProblems(out, t, r, run)
 	printReasons(out, r)
-	fmt.Fprintf(out, "\n%d attempts of %d scripts, %.1f s, launcher %s\nevidence %s\npage     %s\n", r.Totals.Attempts, len(r.Scripts), r.Seconds, r.Launcher.Name,
+	fmt.Fprintf(out, "\n%s of %s, %.1f s, launcher %s\nevidence %s\npage     %s\n", counted(r.Totals.Attempts, "attempt"), counted(len(r.Scripts), "script"), r.Seconds, r.Launcher.Name,
 		run, filepath.Join(run, reports.PageFile))
 	fmt.Fprintln(out, summary(r))
 	return out.Flush()
 }
 
-// printQuiet prints a line for each violation, leak and stale declaration, and
-// the conclusion: what must not go unsaid.
+// printQuiet prints a line for each violation, leak and stale declaration, why
+// a run is undecided, and the conclusion: what must not go unsaid.
 func printQuiet(w io.Writer, t terminal, r reports.Report) error {
 	out := bufio.NewWriter(w)
 	for _, a := range r.Assertions {
@@ -40,6 +42,11 @@ func printQuiet(w io.Writer, t terminal, r reports.Report) error {
 				said = a.Reason
 			}
 			fmt.Fprintf(out, "%s %s %s %s: %s\n", t.paint(a.Verdict), a.ID, a.Rule, a.Cell, oneLine(said))
+		}
+	}
+	if r.ExitStatus == certify.Undecided {
+		for _, w := range why(r, reports.NotRun) {
+			fmt.Fprintf(out, "%s %s: %s\n", t.paint(reports.NotRun), shorten(w.names), oneLine(w.reason))
 		}
 	}
 	for _, l := range r.Leaks {
@@ -204,21 +211,40 @@ func what(a reports.Assertion) string {
 // that passed could not show, each reason once with its assertions.
 func printReasons(out io.Writer, r reports.Report) {
 	for _, verdict := range []string{reports.Broken, reports.NotRun, reports.Pass} {
-		var order []string
-		byReason := map[string][]string{}
-		for _, a := range r.Assertions {
-			if a.Verdict != verdict || (verdict == reports.Pass && a.Reason == "") {
-				continue
-			}
-			if _, seen := byReason[a.Reason]; !seen {
-				order = append(order, a.Reason)
-			}
-			byReason[a.Reason] = append(byReason[a.Reason], a.ID+" "+a.Cell)
-		}
-		for _, reason := range order {
-			fmt.Fprintf(out, "\n%s: %s\n  %s\n", verdict, oneLine(reason), shorten(byReason[reason]))
+		for _, w := range why(r, verdict) {
+			fmt.Fprintf(out, "\n%s: %s\n  %s\n", verdict, oneLine(w.reason), shorten(w.names))
 		}
 	}
+}
+
+// because is a reason with the assertions that give it, each ID CELL.
+type because struct {
+	reason string
+	names  []string
+}
+
+// why are the reasons of a verdict, in order.
+func why(r reports.Report, verdict string) []because {
+	var all []because
+	for _, a := range r.Assertions {
+		if a.Verdict != verdict || (verdict == reports.Pass && a.Reason == "") {
+			continue
+		}
+		i := slices.IndexFunc(all, func(b because) bool { return b.reason == a.Reason })
+		if i < 0 {
+			i, all = len(all), append(all, because{reason: a.Reason})
+		}
+		all[i].names = append(all[i].names, a.ID+" "+a.Cell)
+	}
+	return all
+}
+
+// counted is a number of things: 1 attempt, 2 attempts.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func shorten(names []string) string {
