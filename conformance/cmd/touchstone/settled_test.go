@@ -16,7 +16,7 @@ const unwrittenFile = "../../../contracts/testdata/unwritten.txt"
 
 // occasioned hold of every attempt, and a script makes sure that there is one
 // which can show them.
-var occasioned = []string{"T1.61", "T1.62", "T22.13"}
+var occasioned = []string{"T1.61", "T1.62", "T22.13", "T34.12"}
 
 // kinds are the ways in which an assertion is accounted for. A script may check
 // an id in several launches and cells, and so may several scripts: it is one kind.
