@@ -37,10 +37,7 @@ func closeOnce(fd *int) error {
 // deadline, which is os.ErrDeadlineExceeded.
 func waitFor(fd int, events int16, deadline time.Time) error {
 	for {
-		left := time.Until(deadline)
-		if left <= 0 {
-			return os.ErrDeadlineExceeded
-		}
+		left := max(time.Until(deadline), 0) // what came before the deadline counts, though S stood still over it
 		timeout := unix.NsecToTimespec(left.Nanoseconds())
 		polled := []unix.PollFd{{Fd: int32(fd), Events: events}}
 		n, err := unix.Ppoll(polled, &timeout, nil)
@@ -49,6 +46,9 @@ func waitFor(fd int, events int16, deadline time.Time) error {
 		}
 		if err == nil && n > 0 {
 			return nil
+		}
+		if left == 0 {
+			return os.ErrDeadlineExceeded
 		}
 	}
 }
